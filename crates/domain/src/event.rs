@@ -1,0 +1,81 @@
+//! Events (contract 2.10): what happened, in order, for those who follow along.
+
+use crate::offer::Status;
+use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use std::fmt;
+
+/// Who caused a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Actor {
+    /// A partner, with an API key.
+    Key(KeyId),
+    /// A partner, with an OAuth 2.0 token.
+    OAuthClient,
+    /// The operator.
+    Operator,
+    /// Nobody: time ran out.
+    Clock,
+}
+
+impl fmt::Display for Actor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Key(id) => write!(f, "key:{id}"),
+            Self::OAuthClient => f.write_str("oauth"),
+            Self::Operator => f.write_str("operator"),
+            Self::Clock => f.write_str("clock"),
+        }
+    }
+}
+
+/// What an event is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An offer reached a status; Offered means that it was created.
+    Offer {
+        /// The application that the offer belongs to.
+        application: ApplicationId,
+        /// The offer.
+        offer: OfferId,
+        /// The status that it reached.
+        status: Status,
+    },
+    /// A buyer was created.
+    Buyer(BuyerId),
+}
+
+impl Subject {
+    /// The type of the event, as the contract names it.
+    pub const fn event_type(&self) -> &'static str {
+        match self {
+            Self::Offer { status, .. } => match status {
+                Status::Offered => "offer.created",
+                Status::CustomerAccepted => "offer.accepted",
+                Status::CustomerDeclined => "offer.declined",
+                Status::Expired => "offer.expired",
+                Status::Advanced => "offer.advanced",
+                Status::Archived => "offer.archived",
+            },
+            Self::Buyer(_) => "buyer.created",
+        }
+    }
+}
+
+/// One event. Holds ids only: no bank detail, no key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// Its place in the order. Grows, not always by one.
+    pub sequence: u64,
+    /// Its id.
+    pub id: EventId,
+    /// When it happened. For an expiry that is the offer's `expiryAt`, which may lie before the event's neighbours.
+    pub occurred_at: Timestamp,
+    /// The partner that it concerns.
+    pub partner: PartnerId,
+    /// What it is about.
+    pub subject: Subject,
+    /// Who caused it.
+    pub actor: Actor,
+    /// The request that caused it, or that found the expiry.
+    pub operation: OperationId,
+}

@@ -1,0 +1,254 @@
+//! The life cycle of an offer (contract 2.1): one table, one function that applies it.
+
+use crate::Timestamp;
+use crate::offer::{Offer, OfferType, Status};
+use std::fmt;
+
+impl Status {
+    /// The statuses that may follow this one: the table of contract 2.1.
+    pub const fn successors(self) -> &'static [Self] {
+        match self {
+            Self::Offered => &[Self::CustomerAccepted, Self::CustomerDeclined, Self::Expired, Self::Archived],
+            Self::CustomerAccepted => &[Self::Advanced, Self::Archived],
+            Self::Advanced | Self::CustomerDeclined | Self::Expired => &[Self::Archived],
+            Self::Archived => &[],
+        }
+    }
+}
+
+/// What somebody may ask of an offer. Expiry is not among them: time does that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// The customer takes the offer.
+    Accept,
+    /// The customer turns it down.
+    Decline,
+    /// The money is paid out.
+    Advance,
+    /// The offer is put away.
+    Archive,
+}
+
+impl Action {
+    /// Every action.
+    pub const ALL: [Self; 4] = [Self::Accept, Self::Decline, Self::Advance, Self::Archive];
+
+    /// The status that the action leads to.
+    pub const fn target(self) -> Status {
+        match self {
+            Self::Accept => Status::CustomerAccepted,
+            Self::Decline => Status::CustomerDeclined,
+            Self::Advance => Status::Advanced,
+            Self::Archive => Status::Archived,
+        }
+    }
+}
+
+/// A new status and the time that it holds from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The new status.
+    pub status: Status,
+    /// From when.
+    pub at: Timestamp,
+}
+
+/// A move that the table does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IllegalMove {
+    /// The status that the offer has.
+    pub from: Status,
+    /// The status that was asked for.
+    pub to: Status,
+    /// Whether it failed because an indicative offer cannot be advanced.
+    pub indicative: bool,
+}
+
+impl fmt::Display for IllegalMove {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = if self.indicative { "An indicative offer" } else { "An offer" };
+        write!(f, "{kind} that is {} cannot become {}.", self.from, self.to)
+    }
+}
+
+impl std::error::Error for IllegalMove {}
+
+/// What follows from an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The status changes.
+    Moves(Change),
+    /// An accept of what is accepted already: nothing changes, and that is fine.
+    Stands,
+    /// The table does not allow it.
+    Illegal(IllegalMove),
+}
+
+/// What a store has to do about an action, in this order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// The offer is found to have expired; that is stored whatever becomes of the action.
+    pub lapse: Option<Change>,
+    /// What becomes of the action.
+    pub verdict: Verdict,
+}
+
+impl Offer {
+    /// The change to Expired, if the offer is Offered and its time has come (`expiryAt <= now`).
+    pub fn lapse(&self, now: Timestamp) -> Option<Change> {
+        let expiry = self.terms.expiry_at?;
+        (self.status == Status::Offered && expiry <= now).then_some(Change { status: Status::Expired, at: expiry })
+    }
+
+    /// Decides an action at the moment `now`.
+    pub fn decide(&self, action: Action, now: Timestamp) -> Decision {
+        let lapse = self.lapse(now);
+        let (from, to) = (lapse.map_or(self.status, |change| change.status), action.target());
+        let indicative = to == Status::Advanced && self.terms.offer_type == OfferType::Indicative;
+        let repeated = action == Action::Accept && matches!(from, Status::CustomerAccepted | Status::Advanced);
+        let verdict = if repeated {
+            Verdict::Stands
+        } else if from.successors().contains(&to) && !indicative {
+            Verdict::Moves(Change { status: to, at: now })
+        } else {
+            Verdict::Illegal(IllegalMove { from, to, indicative: indicative && from == Status::CustomerAccepted })
+        };
+        Decision { lapse, verdict }
+    }
+
+    /// Takes on a change that was decided.
+    pub const fn apply(&mut self, change: Change) {
+        self.status = change.status;
+        self.status_changed_at = change.at;
+    }
+
+    /// The offer as a reader sees it at the moment `now`: Expired once its time has come, stored or not.
+    #[must_use]
+    pub fn seen_at(mut self, now: Timestamp) -> Self {
+        if let Some(change) = self.lapse(now) {
+            self.apply(change);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decimal::Rate;
+    use crate::offer::{Details, FundingType, Terms};
+    use crate::{ApplicationId, OfferId, PartnerId};
+
+    const EXPIRY: i64 = 1_000;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_timestamp(seconds, 0).expect("in range")
+    }
+
+    fn offer(status: Status, offer_type: OfferType, expiry_at: Option<i64>) -> Offer {
+        Offer {
+            id: OfferId::from_bytes([1; 16]),
+            application: ApplicationId::from_bytes([2; 16]),
+            partner: PartnerId::from_bytes([3; 16]),
+            terms: Terms {
+                details: Details::parse("").expect("short"),
+                funding_type: FundingType::TermLoan,
+                offer_type,
+                annual_percentage_rate: Rate::from_f64(0.09).expect("a rate"),
+                interest_rate: None,
+                expiry_at: expiry_at.map(at),
+                redirect_url: None,
+                amount: None,
+                duration: None,
+            },
+            status,
+            status_changed_at: at(1),
+        }
+    }
+
+    /// Contract 2.1 written out by hand: what `action` makes of a status that time has already worked on.
+    fn expected(status: Status, action: Action, offer_type: OfferType) -> Option<Status> {
+        match (status, action) {
+            (Status::Offered, Action::Accept) => Some(Status::CustomerAccepted),
+            (Status::Offered, Action::Decline) => Some(Status::CustomerDeclined),
+            (Status::CustomerAccepted, Action::Advance) if offer_type == OfferType::Underwritten => {
+                Some(Status::Advanced)
+            }
+            (Status::Archived, Action::Archive) => None,
+            (_, Action::Archive) => Some(Status::Archived),
+            (_, Action::Accept | Action::Decline | Action::Advance) => None,
+        }
+    }
+
+    #[test]
+    fn every_status_and_action_before_at_and_after_expiry() {
+        let mut cases = 0;
+        for &status in Status::ALL {
+            for action in Action::ALL {
+                for &offer_type in OfferType::ALL {
+                    for (expiry, now) in
+                        [(None, EXPIRY), (Some(EXPIRY), EXPIRY - 1), (Some(EXPIRY), EXPIRY), (Some(EXPIRY), EXPIRY + 1)]
+                    {
+                        cases += 1;
+                        let lapsed = status == Status::Offered && expiry.is_some() && now >= EXPIRY;
+                        let from = if lapsed { Status::Expired } else { status };
+                        let decision = offer(status, offer_type, expiry).decide(action, at(now));
+
+                        let lapse = lapsed.then_some(Change { status: Status::Expired, at: at(EXPIRY) });
+                        assert_eq!(decision.lapse, lapse);
+                        let accepted = matches!(from, Status::CustomerAccepted | Status::Advanced);
+                        let case = format!("{from} {action:?} {offer_type}");
+                        match (expected(from, action, offer_type), decision.verdict) {
+                            (Some(to), Verdict::Moves(change)) => {
+                                assert_eq!(change, Change { status: to, at: at(now) }, "{case}");
+                            }
+                            (None, Verdict::Stands) => {
+                                assert!(action == Action::Accept && accepted, "{case}")
+                            }
+                            (None, Verdict::Illegal(illegal)) => {
+                                assert!(!(action == Action::Accept && accepted), "{case}");
+                                assert_eq!((illegal.from, illegal.to), (from, action.target()), "{case}");
+                            }
+                            (wanted, got) => panic!("{case}: {got:?} instead of {wanted:?}"),
+                        }
+                    }
+                }
+            }
+        }
+        assert_eq!(cases, 6 * 4 * 2 * 4);
+    }
+
+    #[test]
+    fn a_reader_sees_expiry_that_nobody_stored_yet() {
+        let lapsed = offer(Status::Offered, OfferType::Underwritten, Some(EXPIRY)).seen_at(at(EXPIRY));
+        assert_eq!((lapsed.status, lapsed.status_changed_at), (Status::Expired, at(EXPIRY)));
+        for &status in &Status::ALL[1..] {
+            let unchanged = offer(status, OfferType::Underwritten, Some(EXPIRY));
+            assert_eq!(unchanged.clone().seen_at(at(EXPIRY + 1)), unchanged);
+        }
+    }
+
+    #[test]
+    fn an_illegal_move_names_from_and_to() {
+        let text = |status, action, offer_type| match offer(status, offer_type, None).decide(action, at(5)).verdict {
+            Verdict::Illegal(illegal) => illegal.to_string(),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            text(Status::Archived, Action::Decline, OfferType::Underwritten),
+            "An offer that is Archived cannot become CustomerDeclined."
+        );
+        assert_eq!(
+            text(Status::CustomerAccepted, Action::Advance, OfferType::Indicative),
+            "An indicative offer that is CustomerAccepted cannot become Advanced."
+        );
+    }
+
+    #[test]
+    fn every_life_ends_archived() {
+        for &status in Status::ALL {
+            assert!(status == Status::Archived || status.successors().contains(&Status::Archived), "{status}");
+            assert!(!status.successors().contains(&status) && !status.successors().contains(&Status::Offered));
+        }
+    }
+}

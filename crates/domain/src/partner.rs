@@ -1,0 +1,17 @@
+//! Partners: the platforms that call the service on behalf of their customers.
+
+use crate::text::Name;
+use crate::{PartnerId, Timestamp};
+
+/// A partner. It owns applications and buyers; keys act for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Partner {
+    /// The partner's id.
+    pub id: PartnerId,
+    /// What the operator calls it.
+    pub name: Name,
+    /// The `client_id` that the authorization server knows it by.
+    pub oauth_client_id: Option<String>,
+    /// When it was first put.
+    pub created_at: Timestamp,
+}
