@@ -1,0 +1,127 @@
+//! The finishing step: what poem-openapi cannot say, or says in a way that tools reject.
+//!
+//! Version 3.0.3, header names as they are written, no `allOf` of one, `null` where a `$ref` may be null, `X-Request-Id` on
+//! every response, and named examples made from real values.
+
+use crate::failure::Failure;
+use crate::operations::Operation;
+use lendpay_domain::key::Area;
+use lendpay_domain::{OperationId, Timestamp};
+use serde_json::{Map, Value, json};
+
+/// A named example.
+pub(super) type Example = (String, Value);
+
+/// What is added to an operation.
+pub(super) struct Described {
+    id: &'static str,
+    request: Vec<Example>,
+    success: Vec<Example>,
+    failures: Vec<(u16, Example)>,
+}
+
+impl Described {
+    pub fn of<O: Operation>(success: Vec<Example>, request: Option<Vec<Example>>) -> Self {
+        let failures = O::failures();
+        let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
+        Self { id: O::ID, request: request.unwrap_or_default(), success, failures }
+    }
+}
+
+fn example<O: Operation>(failure: &Failure) -> Example {
+    let operation = OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes());
+    let at = Timestamp::from_timestamp(1_653_653_744, 50_386_800).unwrap_or_default();
+    let body = match O::AREA {
+        Area::Lending => json!(failure.lending(operation, at)),
+        Area::Payments => json!(failure.payments(operation, at)),
+    };
+    (failure.to_string(), body)
+}
+
+pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
+    // The raw document is JSON that poem-openapi has just written.
+    let mut document: Value = serde_json::from_str(raw).unwrap_or_default();
+    document["openapi"] = "3.0.3".into();
+    unwrap_single_all_of(&mut document);
+    // A `$ref` cannot be nullable in 3.0; its schema can.
+    document["components"]["schemas"]["MaskedBankAccount"]["nullable"] = true.into();
+    for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+        for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            if let Some(described) = operations.iter().find(|described| operation["operationId"] == described.id) {
+                finish_operation(operation, described);
+            }
+        }
+    }
+    document
+}
+
+fn finish_operation(operation: &mut Value, described: &Described) {
+    add_examples(&mut operation["requestBody"]["content"], described.request.iter());
+    for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
+        add_headers(response);
+        if status.starts_with('2') {
+            add_examples(&mut response["content"], described.success.iter());
+        } else {
+            let of_status = described.failures.iter().filter(|(code, _)| code.to_string() == *status);
+            add_examples(&mut response["content"], of_status.map(|(_, example)| example));
+        }
+    }
+}
+
+/// Adds named examples to the one media type of a content.
+fn add_examples<'a>(content: &mut Value, examples: impl Iterator<Item = &'a Example>) {
+    let Some(media) = content.as_object_mut().and_then(|content| content.values_mut().next()) else { return };
+    let mut named = Map::new();
+    for (summary, value) in examples {
+        let name: String = summary.split(|c: char| !c.is_alphanumeric()).map(capitalised).collect();
+        // Failures that differ for the caller only in words share a title; one example is enough.
+        named.entry(name).or_insert_with(|| json!({ "summary": summary, "value": value }));
+    }
+    if !named.is_empty() {
+        media["examples"] = named.into();
+    }
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
+}
+
+/// Header names as contract and RFCs write them, and those that the shell sets on every response.
+fn add_headers(response: &mut Value) {
+    let mut headers = Map::new();
+    for (name, header) in response["headers"].as_object().into_iter().flatten() {
+        let words: Vec<_> = name.split('-').map(|word| capitalised(&word.to_lowercase())).collect();
+        let mut header = header.clone();
+        if let Some(header) = header.as_object_mut() {
+            header.shift_remove("deprecated");
+        }
+        headers.insert(words.join("-").replace("Www-", "WWW-"), header);
+    }
+    headers.insert(
+        "X-Request-Id".to_owned(),
+        json!({
+            "description": "Identifies the request: the operationId of an error body, and the trace id of your traceparent.",
+            "required": true,
+            "schema": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
+        }),
+    );
+    response["headers"] = headers.into();
+}
+
+/// Replaces `{allOf: [x]}`, which generators turn into a type of its own, by `x`.
+fn unwrap_single_all_of(value: &mut Value) {
+    match value {
+        Value::Object(object) => {
+            if let Some([only]) = object.get("allOf").and_then(Value::as_array).map(Vec::as_slice)
+                && object.len() == 1
+            {
+                *value = only.clone();
+                return unwrap_single_all_of(value);
+            }
+            object.values_mut().for_each(unwrap_single_all_of);
+        }
+        Value::Array(items) => items.iter_mut().for_each(unwrap_single_all_of),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}

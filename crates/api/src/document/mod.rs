@@ -1,0 +1,78 @@
+//! The OpenAPI documents: described without a store, finished, the same bytes in every process.
+
+mod examples;
+mod finish;
+mod no_store;
+pub(crate) mod partner;
+
+use crate::pages::Pages;
+use crate::shell::Route;
+use serde_json::Value;
+
+/// A document as a file of the folder `openapi/`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The file's name.
+    pub file: &'static str,
+    /// The finished OpenAPI 3.0.3 document as JSON, indented, with a newline at the end.
+    pub text: String,
+}
+
+/// Every document of the service.
+pub fn documents() -> Vec<Document> {
+    vec![Document { file: "partner.json", text: partner::document().json() }]
+}
+
+/// A finished document.
+pub(crate) struct Finished {
+    value: Value,
+    /// Swagger UI's page for the raw document, and the raw document in it.
+    page: String,
+    raw: String,
+}
+
+impl Finished {
+    pub fn json(&self) -> String {
+        format!("{:#}\n", self.value)
+    }
+
+    pub fn pages(&self) -> Pages {
+        Pages {
+            html: self.page.replace(&self.raw, &self.value.to_string()),
+            json: self.json(),
+            // A document made of strings, numbers, lists and maps with string keys is YAML.
+            yaml: serde_yaml::to_string(&self.value).unwrap_or_default(),
+        }
+    }
+
+    /// The addresses of the operations.
+    pub fn routes(&self) -> Vec<Route> {
+        let paths = self.value["paths"].as_object().into_iter().flatten();
+        let route = |(template, operations): (&String, &Value)| {
+            let operations = operations.as_object().into_iter().flatten();
+            let methods: Vec<_> = operations.map(|(method, _)| method.to_uppercase()).collect();
+            Route { template: template.clone(), allow: format!("{}, OPTIONS", methods.join(", ")), preflight: true }
+        };
+        paths.map(route).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_document_is_the_same_bytes_every_time() {
+        assert_eq!(documents(), documents());
+    }
+
+    #[test]
+    fn the_page_holds_the_finished_document() {
+        let document = partner::document();
+        let pages = document.pages();
+        assert!(pages.html.contains("\"openapi\":\"3.0.3\""));
+        assert!(!pages.html.contains("\"openapi\": \"3.0.0\""));
+        let from_yaml: Value = serde_yaml::from_str(&pages.yaml).expect("YAML");
+        assert_eq!(from_yaml, document.value);
+    }
+}

@@ -1,0 +1,77 @@
+//! A store that cannot exist, for documents that are made without one.
+
+use lendpay_domain::buyer::Buyer;
+use lendpay_domain::event::Event;
+use lendpay_domain::key::{KeyHash, KeyRecord};
+use lendpay_domain::offer::Offer;
+use lendpay_domain::store::*;
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, Store, Timestamp};
+use poem::endpoint::BoxEndpoint;
+use poem::http::Method;
+use poem_openapi::OpenApi;
+use poem_openapi::registry::{MetaApi, Registry};
+use std::collections::HashMap;
+use std::marker::PhantomData;
+
+/// No store at all.
+pub(super) enum NoStore {}
+
+impl Store for NoStore {
+    async fn accept_offer(&self, _: AcceptOffer) -> Answer<AcceptOutcome> {
+        match *self {}
+    }
+    async fn create_buyer(&self, _: CreateBuyer) -> Answer<CreateBuyerOutcome> {
+        match *self {}
+    }
+    async fn move_offer(&self, _: MoveOffer) -> Answer<MoveOutcome> {
+        match *self {}
+    }
+    async fn put_offer(&self, _: PutOffer) -> Answer<PutOfferOutcome> {
+        match *self {}
+    }
+    async fn put_partner(&self, _: PutPartner) -> Answer<PutPartnerOutcome> {
+        match *self {}
+    }
+    async fn add_key(&self, _: AddKey) -> Answer<AddKeyOutcome> {
+        match *self {}
+    }
+    async fn revoke_key(&self, _: RevokeKey) -> Answer<RevokeKeyOutcome> {
+        match *self {}
+    }
+    async fn put_application(&self, _: PutApplication) -> Answer<PutApplicationOutcome> {
+        match *self {}
+    }
+    async fn find_key(&self, _: KeyHash) -> Answer<Option<KeyRecord>> {
+        match *self {}
+    }
+    async fn find_offer(&self, _: ApplicationId, _: OfferId, _: Timestamp) -> Answer<Option<Offer>> {
+        match *self {}
+    }
+    async fn find_buyer(&self, _: BuyerId) -> Answer<Option<Buyer>> {
+        match *self {}
+    }
+    async fn events(&self, _: u64, _: usize) -> Answer<Vec<Event>> {
+        match *self {}
+    }
+}
+
+/// The description of an API without a value of it.
+pub(super) struct Described<T>(PhantomData<T>);
+
+impl<T> Described<T> {
+    pub const fn new() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<T: OpenApi> OpenApi for Described<T> {
+    fn meta() -> Vec<MetaApi> {
+        T::meta()
+    }
+
+    fn register(registry: &mut Registry) {
+        T::register(registry);
+    }
+
+    fn add_routes(self, _: &mut HashMap<String, HashMap<Method, BoxEndpoint<'static>>>) {}
+}

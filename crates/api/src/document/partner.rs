@@ -1,0 +1,43 @@
+//! The partners' document.
+
+use super::finish::{Described as DescribedOperation, finish};
+use super::no_store::{Described, NoStore};
+use super::{Finished, examples};
+use crate::operations::accept_offer::AcceptOfferApi;
+use crate::operations::create_buyer::CreateBuyerApi;
+use lendpay_domain::store::{AcceptOffer, CreateBuyer};
+use poem_openapi::OpenApiService;
+
+/// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
+const VERSION: &str = "1.0.0";
+
+const DESCRIPTION: &str = "\
+Accept loan offers on behalf of your customers and register companies as buyers.
+
+**Authentication.** Send your API key in the header `X-Service-ApiKey`. A key belongs to one partner and names the areas
+(lending, payments) that it may be used for: without a valid key the answer is 401, with a key for another area 403.
+
+**Errors.** Every error has a JSON body with `title`, `message`, `errors`, `date` and `operationId`; under `/lending` it also
+has `errorCode`, a stable name for programs. Quote `operationId` to support; the header `X-Request-Id` of every response
+has the same value. Send a W3C `traceparent` and it is your trace id.
+
+**Repeating a call.** Accepting an offer again is safe: it answers with the offer as it stands. Creating a buyer is safe to
+repeat with the same `Idempotency-Key`: the buyer is created once, and repetitions carry `Idempotency-Replayed: true`.
+
+**Life of an offer.** Offered → CustomerAccepted, CustomerDeclined, Expired or Archived; CustomerAccepted → Advanced or
+Archived; Advanced, CustomerDeclined and Expired → Archived. An offer whose `expiryAt` has passed can no longer be accepted.
+
+**Limits.** A body may have 65,536 bytes, a request may take 30 seconds.
+
+Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
+
+pub(crate) fn document() -> Finished {
+    let operations = Described::<(AcceptOfferApi<NoStore>, CreateBuyerApi<NoStore>)>::new();
+    let service = OpenApiService::new(operations, "Lendpay", VERSION).description(DESCRIPTION).server("/");
+    let examples = [
+        DescribedOperation::of::<AcceptOffer>(examples::offers(), None),
+        DescribedOperation::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),
+    ];
+    let raw = service.spec();
+    Finished { value: finish(&raw, &examples), page: service.swagger_ui_html(), raw }
+}

@@ -1,0 +1,324 @@
+//! Everything that can go wrong, and the one place that says how it looks from outside (contract 1.4, 2.6).
+
+use crate::wire::error::{LendingError, PaymentsError};
+use crate::wire::time::Time;
+use lendpay_domain::key::Area;
+use lendpay_domain::life_cycle::IllegalMove;
+use lendpay_domain::offer::Status;
+use lendpay_domain::{OperationId, StoreError, Timestamp};
+use poem::error::ResponseError;
+use poem::http::{HeaderName, HeaderValue, StatusCode, header};
+use std::fmt;
+
+/// Why a request is not answered with what it asked for. Operations return it; only the shell makes a response of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// Neither form of authentication is there.
+    NoCredentials,
+    /// The API key is unknown, expired, revoked or not a single readable header.
+    InvalidApiKey,
+    /// The bearer token is not accepted.
+    InvalidToken,
+    /// The key does not cover the area.
+    InsufficientScope(Area),
+    /// The caller has no such offer.
+    OfferNotFound,
+    /// The offer's status does not allow an accept.
+    OfferRefused(IllegalMove),
+    /// Nothing has this address.
+    NotFound,
+    /// The address knows other methods: those in the text, separated by commas.
+    MethodNotAllowed(String),
+    /// The body or the request's head is too long.
+    TooLarge,
+    /// The request took too long.
+    Timeout,
+    /// The body could not be read to its end, or the request is not HTTP.
+    BadRequest,
+    /// The body is not the JSON that the operation takes. The text says why, without quoting it.
+    BadBody(String),
+    /// The body's Content-Type is not JSON.
+    UnsupportedMediaType,
+    /// The buyer is not acceptable; one message for each problem, beginning with the field's path.
+    BadBuyer(Vec<String>),
+    /// The `Idempotency-Key` is not 1–255 visible ASCII characters.
+    BadIdempotencyKey,
+    /// The `Idempotency-Key` was used with another payload.
+    IdempotencyKeyReused,
+    /// The store could not do it.
+    Store(StoreError),
+    /// A bug.
+    Internal,
+}
+
+/// How a failure looks from outside.
+struct Look {
+    status: StatusCode,
+    code: &'static str,
+    title: &'static str,
+    message: &'static str,
+}
+
+impl Failure {
+    /// The table of failures.
+    fn look(&self) -> Look {
+        let (status, code, title, message) = match self {
+            Self::NoCredentials => (
+                StatusCode::UNAUTHORIZED,
+                "InvalidApiKey",
+                "Authentication required",
+                "Send your API key in the header X-Service-ApiKey.",
+            ),
+            Self::InvalidApiKey => (
+                StatusCode::UNAUTHORIZED,
+                "InvalidApiKey",
+                "Invalid API key",
+                "The API key in X-Service-ApiKey is not valid. It may be mistyped, expired or revoked.",
+            ),
+            Self::InvalidToken => (
+                StatusCode::UNAUTHORIZED,
+                "InvalidToken",
+                "Invalid access token",
+                "The bearer token is not accepted here. Send your API key in the header X-Service-ApiKey.",
+            ),
+            Self::InsufficientScope(_) => (
+                StatusCode::FORBIDDEN,
+                "InsufficientScope",
+                "Not allowed",
+                "Your credentials are valid but do not cover this part of the API.",
+            ),
+            Self::OfferNotFound => (
+                StatusCode::NOT_FOUND,
+                "OfferNotFound",
+                "Offer not found",
+                "You have no offer with this identifier in an application with this identifier.",
+            ),
+            Self::OfferRefused(illegal) => {
+                let (code, title, message) = match illegal.from {
+                    Status::CustomerDeclined => {
+                        ("OfferDeclined", "Offer declined", "The customer has declined this offer.")
+                    }
+                    Status::Archived => ("OfferArchived", "Offer archived", "This offer has been archived."),
+                    Status::Expired => ("OfferExpired", "Offer expired", "This offer is no longer valid."),
+                    // The life cycle accepts these.
+                    Status::Offered | Status::CustomerAccepted | Status::Advanced => return Self::Internal.look(),
+                };
+                (StatusCode::CONFLICT, code, title, message)
+            }
+            Self::NotFound => (
+                StatusCode::NOT_FOUND,
+                "NotFound",
+                "Not found",
+                "There is nothing at this address. The document at /openapi.json lists what there is.",
+            ),
+            Self::MethodNotAllowed(_) => (
+                StatusCode::METHOD_NOT_ALLOWED,
+                "MethodNotAllowed",
+                "Method not allowed",
+                "This address does not support this method; the header Allow lists those that it does.",
+            ),
+            Self::TooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "RequestTooLarge",
+                "Request too large",
+                "The request is larger than is allowed: a body may have 65,536 bytes.",
+            ),
+            Self::Timeout => (
+                StatusCode::REQUEST_TIMEOUT,
+                "Timeout",
+                "Request timed out",
+                "The request took too long. It is safe to repeat it with the same Idempotency-Key.",
+            ),
+            Self::BadRequest => {
+                (StatusCode::BAD_REQUEST, "BadRequest", "Bad request", "The request is not complete, well-formed HTTP.")
+            }
+            Self::BadBody(_) => (
+                StatusCode::BAD_REQUEST,
+                "BadRequest",
+                "Invalid body",
+                "The body must be one JSON object as the document describes it.",
+            ),
+            Self::UnsupportedMediaType => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "BadRequest",
+                "Unsupported media type",
+                "Send the body as application/json, or leave Content-Type out.",
+            ),
+            Self::BadBuyer(_) => {
+                (StatusCode::BAD_REQUEST, "BadRequest", "Invalid buyer", "The data of the buyer is not acceptable.")
+            }
+            Self::BadIdempotencyKey => (
+                StatusCode::BAD_REQUEST,
+                "BadRequest",
+                "Invalid Idempotency-Key",
+                "The header Idempotency-Key must be sent once and have 1 to 255 visible ASCII characters.",
+            ),
+            Self::IdempotencyKeyReused => (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "BadRequest",
+                "Idempotency-Key already used",
+                "This Idempotency-Key was used for another payload. Use a new key for a new buyer.",
+            ),
+            Self::Store(StoreError::OutcomeUnknown) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Unavailable",
+                "Outcome unknown",
+                "The service failed while it worked on this request; it may or may not have taken effect. Repeat it, \
+                 with the same Idempotency-Key if it had one.",
+            ),
+            Self::Store(StoreError::Overloaded | StoreError::Unavailable) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Unavailable",
+                "Service unavailable",
+                "The service cannot do this now, and has not done it. Try again shortly.",
+            ),
+            Self::Store(StoreError::Corrupt) | Self::Internal => (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "InternalError",
+                "Internal error",
+                "Something went wrong on our side. Quote the operationId when you contact support.",
+            ),
+        };
+        Look { status, code, title, message }
+    }
+
+    /// The status of the response.
+    pub fn status(&self) -> StatusCode {
+        self.look().status
+    }
+
+    /// The stable name of the failure, which lending errors carry as `errorCode`.
+    pub fn code(&self) -> &'static str {
+        self.look().code
+    }
+
+    /// The messages for `errors`.
+    fn details(&self) -> Vec<String> {
+        match self {
+            Self::BadBuyer(problems) => problems.clone(),
+            Self::BadBody(problem) => vec![problem.clone()],
+            Self::OfferRefused(illegal) => vec![illegal.to_string()],
+            Self::InsufficientScope(area) => vec![match area {
+                Area::Lending => "The key's areas do not include lending.".to_owned(),
+                Area::Payments => "The key's areas do not include payments.".to_owned(),
+            }],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The header that belongs to the failure.
+    pub(crate) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        match self {
+            Self::NoCredentials | Self::InvalidApiKey => {
+                Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"lendpay\"")))
+            }
+            Self::InvalidToken => Some((
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static("Bearer realm=\"lendpay\", error=\"invalid_token\""),
+            )),
+            Self::MethodNotAllowed(allow) => Some((header::ALLOW, HeaderValue::from_str(allow).ok()?)),
+            Self::Store(StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown) => {
+                Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
+            }
+            _ => None,
+        }
+    }
+
+    /// The body for the lending area.
+    pub(crate) fn lending(&self, operation: OperationId, at: Timestamp) -> LendingError {
+        let look = self.look();
+        LendingError {
+            title: look.title.to_owned(),
+            message: look.message.to_owned(),
+            error_code: look.code.to_owned(),
+            errors: self.details(),
+            date: Time(at),
+            operation_id: operation.to_string(),
+        }
+    }
+
+    /// The body for everything else.
+    pub(crate) fn payments(&self, operation: OperationId, at: Timestamp) -> PaymentsError {
+        let look = self.look();
+        PaymentsError {
+            title: look.title.to_owned(),
+            message: look.message.to_owned(),
+            errors: self.details(),
+            date: Time(at),
+            operation_id: operation.to_string(),
+        }
+    }
+
+    /// The body, in the shape of the area that `path` lies in, as JSON.
+    pub(crate) fn body(&self, path: &str, operation: OperationId, at: Timestamp) -> Vec<u8> {
+        let json = match is_lending(path) {
+            true => serde_json::to_vec(&self.lending(operation, at)),
+            false => serde_json::to_vec(&self.payments(operation, at)),
+        };
+        // Strings and a date: there is nothing in them that cannot be JSON.
+        json.unwrap_or_default()
+    }
+}
+
+/// Whether errors at this path carry an `errorCode`.
+fn is_lending(path: &str) -> bool {
+    path.strip_prefix("/lending").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.look().title)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl ResponseError for Failure {
+    fn status(&self) -> StatusCode {
+        self.look().status
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        Self::Store(error)
+    }
+}
+
+/// A whole HTTP/1.1 response for a request that was refused before it could be read: its head is not HTTP (400), too long
+/// (431, 414) or too slow (408). The connection ends with it. The path is not known then, so it has no `errorCode`.
+pub fn refusal(status: u16, at: Timestamp) -> Vec<u8> {
+    let failure = match status {
+        408 => Failure::Timeout,
+        414 | 431 => Failure::TooLarge,
+        _ => Failure::BadRequest,
+    };
+    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
+    let operation = crate::random::operation_id();
+    let body = failure.body("", operation, at);
+    tracing::info!(status = status.as_u16(), %operation, "refused before it could be read");
+    let mut response =
+        format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
+    for (name, value) in crate::shell::cors::common_headers() {
+        response.push_str(&format!("{name}: {value}\r\n"));
+    }
+    response.push_str(&format!("x-request-id: {operation}\r\nconnection: close\r\n\r\n"));
+    let mut response = response.into_bytes();
+    response.extend_from_slice(&body);
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_paths_under_lending_have_an_error_code() {
+        for path in ["/lending", "/lending/", "/lending/applications/x"] {
+            assert!(is_lending(path), "{path}");
+        }
+        for path in ["", "/", "/lendingx", "/payments/buyers", "/x/lending"] {
+            assert!(!is_lending(path), "{path}");
+        }
+    }
+}

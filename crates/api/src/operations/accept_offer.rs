@@ -1,0 +1,123 @@
+//! `AcceptOffer`: a partner accepts a loan offer on behalf of its customer (contract 1.2, 2.1).
+
+use super::id_text::IdText;
+use super::{Area, Failed, Operation};
+use crate::caller::{self, Credentials};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::wire::json::Json;
+use crate::wire::offer::Offer;
+use lendpay_domain::key;
+use lendpay_domain::life_cycle::IllegalMove;
+use lendpay_domain::offer::Status;
+use lendpay_domain::store::{AcceptOffer, AcceptOutcome};
+use lendpay_domain::{ApplicationId, OfferId, Store, StoreError};
+use poem::{Request, RequestBody};
+use poem_openapi::param::Path;
+use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi};
+use std::sync::Arc;
+
+pub(crate) struct AcceptOfferApi<S> {
+    pub store: Arc<S>,
+}
+
+#[derive(ApiResponse)]
+enum Accepted {
+    /// The offer, accepted now or already.
+    #[oai(status = 200)]
+    Offer(Json<Offer>),
+}
+
+impl Operation for AcceptOffer {
+    const ID: &'static str = "AcceptOffer";
+    const AREA: key::Area = key::Area::Lending;
+
+    fn failures() -> Vec<Failure> {
+        let refused =
+            |from| Failure::OfferRefused(IllegalMove { from, to: Status::CustomerAccepted, indicative: false });
+        vec![
+            Failure::NoCredentials,
+            Failure::InvalidApiKey,
+            Failure::InvalidToken,
+            Failure::InsufficientScope(Self::AREA),
+            Failure::OfferNotFound,
+            Failure::Timeout,
+            refused(Status::Expired),
+            refused(Status::CustomerDeclined),
+            refused(Status::Archived),
+            Failure::TooLarge,
+            Failure::Internal,
+            Failure::Store(StoreError::Unavailable),
+            Failure::Store(StoreError::OutcomeUnknown),
+        ]
+    }
+}
+
+#[OpenApi]
+impl<S: Store> AcceptOfferApi<S> {
+    /// Accept an offer
+    ///
+    /// Accepts a loan offer that belongs to an application and returns the offer. Repeating the call is safe: an offer that
+    /// is accepted already is returned as it stands. The body is ignored.
+    #[oai(
+        path = "/lending/applications/:applicationId/offers/:offerId/accept",
+        method = "post",
+        operation_id = "AcceptOffer",
+        tag = "Area::Lending"
+    )]
+    async fn accept_offer(
+        &self,
+        context: Context,
+        credentials: Credentials,
+        /// The identifier of the application that the offer belongs to.
+        #[oai(name = "applicationId")]
+        application_id: Path<IdText>,
+        /// The identifier of the offer.
+        #[oai(name = "offerId")]
+        offer_id: Path<IdText>,
+        _body: Ignored,
+    ) -> Result<Accepted, Failed<AcceptOffer>> {
+        let caller = caller::admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
+        let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
+        let (application, offer) = ids.ok_or(Failure::OfferNotFound)?;
+        let stamp = context.stamp(caller.actor);
+        let command = AcceptOffer { partner: caller.partner, application, offer, stamp };
+        match self.store.accept_offer(command).await? {
+            AcceptOutcome::Accepted(offer) => Ok(Accepted::Offer(Json(offer.into()))),
+            AcceptOutcome::Refused(illegal) => Err(Failure::OfferRefused(illegal).into()),
+            AcceptOutcome::NotFound => Err(Failure::OfferNotFound.into()),
+        }
+    }
+}
+
+/// A body that may be anything, or nothing.
+struct Ignored;
+
+impl<'a> ApiExtractor<'a> for Ignored {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn request_meta() -> Option<MetaRequest> {
+        Some(MetaRequest {
+            description: Some("Ignored; any body is accepted, and none."),
+            content: vec![MetaMediaType {
+                content_type: "application/json",
+                schema: MetaSchemaRef::Inline(Box::new(MetaSchema {
+                    example: Some(serde_json::json!({})),
+                    ..MetaSchema::ANY
+                })),
+            }],
+            required: false,
+        })
+    }
+
+    async fn from_request(
+        _request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(Self)
+    }
+}

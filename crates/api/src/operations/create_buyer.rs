@@ -1,0 +1,241 @@
+//! `CreateBuyer`: a partner registers a company as a buyer (contract 1.3, 2.3–2.5).
+
+use super::{Area, Failed, Operation};
+use crate::caller::{self, Credentials};
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::random;
+use crate::wire::buyer::{Buyer, NewBuyer};
+use crate::wire::json::Json;
+use crate::wire::payload;
+use lendpay_domain::buyer_checks::{self, BuyerChecks};
+use lendpay_domain::idempotency::IdempotencyKey;
+use lendpay_domain::key;
+use lendpay_domain::store::{CreateBuyer, CreateBuyerOutcome};
+use lendpay_domain::{Store, StoreError, buyer};
+use poem::http::{HeaderMap, header};
+use poem::{Request, RequestBody};
+use poem_openapi::registry::{MetaMediaType, MetaParamIn, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::types::Type;
+use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi};
+use std::sync::Arc;
+
+pub(crate) struct CreateBuyerApi<S> {
+    pub store: Arc<S>,
+    pub checks: BuyerChecks,
+}
+
+#[derive(ApiResponse)]
+enum Created {
+    /// The buyer, created now or by an earlier request with the same Idempotency-Key.
+    #[oai(status = 201)]
+    Buyer(
+        Json<Buyer>,
+        /// The address of the buyer.
+        #[oai(header = "Location")]
+        String,
+        /// `true` when an earlier request with the same Idempotency-Key created the buyer; absent otherwise.
+        #[oai(header = "Idempotency-Replayed")]
+        Option<String>,
+    ),
+}
+
+impl Created {
+    fn new(buyer: buyer::Buyer, replayed: bool) -> Self {
+        let location = format!("/payments/buyers/{}", buyer.id);
+        Self::Buyer(Json(buyer.into()), location, replayed.then(|| "true".to_owned()))
+    }
+}
+
+impl Operation for CreateBuyer {
+    const ID: &'static str = "CreateBuyer";
+    const AREA: key::Area = key::Area::Payments;
+
+    fn failures() -> Vec<Failure> {
+        vec![
+            Failure::BadBuyer(vec![
+                "countryCode: must be an ISO 3166-1 alpha-2 country code".to_owned(),
+                "bankAccount.iban: has wrong check digits".to_owned(),
+            ]),
+            Failure::BadBody("The body is not valid JSON (line 3, column 5).".to_owned()),
+            Failure::BadIdempotencyKey,
+            Failure::NoCredentials,
+            Failure::InvalidApiKey,
+            Failure::InvalidToken,
+            Failure::InsufficientScope(Self::AREA),
+            Failure::Timeout,
+            Failure::TooLarge,
+            Failure::UnsupportedMediaType,
+            Failure::IdempotencyKeyReused,
+            Failure::Internal,
+            Failure::Store(StoreError::Unavailable),
+            Failure::Store(StoreError::OutcomeUnknown),
+        ]
+    }
+}
+
+#[OpenApi]
+impl<S: Store> CreateBuyerApi<S> {
+    /// Create a buyer
+    ///
+    /// Registers a company as a buyer. With an Idempotency-Key it is safe to repeat the call: the buyer is created once and
+    /// every repetition gets the original answer.
+    #[oai(path = "/payments/buyers", method = "post", operation_id = "CreateBuyer", tag = "Area::Payments")]
+    async fn create_buyer(
+        &self,
+        context: Context,
+        credentials: Credentials,
+        /// Makes the call repeatable: 1 to 255 visible ASCII characters, bare or in double quotes, chosen by you for one
+        /// buyer. It is remembered for as long as the buyer is.
+        #[oai(name = "Idempotency-Key")]
+        key: KeyHeader,
+        body: BuyerBody,
+    ) -> Result<Created, Failed<CreateBuyer>> {
+        let caller = caller::admit(&*self.store, &credentials, key::Area::Payments, &context).await?;
+        let (key, buyer) = (key.0?, body.check(self.checks)?);
+        let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
+        let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);
+        match self.store.create_buyer(command).await? {
+            CreateBuyerOutcome::Created(buyer) => Ok(Created::new(buyer, false)),
+            CreateBuyerOutcome::Replayed(buyer) => Ok(Created::new(buyer, true)),
+            CreateBuyerOutcome::KeyReused => Err(Failure::IdempotencyKeyReused.into()),
+        }
+    }
+}
+
+/// The header `Idempotency-Key`, judged only after the caller is authenticated.
+struct KeyHeader(Result<Option<IdempotencyKey>, Failure>);
+
+impl KeyHeader {
+    fn of(headers: &HeaderMap) -> Result<Option<IdempotencyKey>, Failure> {
+        let mut values = headers.get_all("idempotency-key").iter();
+        let Some(value) = values.next() else { return Ok(None) };
+        let text = value.to_str().ok().filter(|_| values.next().is_none()).ok_or(Failure::BadIdempotencyKey)?;
+        let bare = match text.trim().strip_prefix('"') {
+            Some(quoted) => quoted.strip_suffix('"').ok_or(Failure::BadIdempotencyKey)?,
+            None => text.trim(),
+        };
+        IdempotencyKey::parse(bare).map(Some).ok_or(Failure::BadIdempotencyKey)
+    }
+}
+
+impl<'a> ApiExtractor<'a> for KeyHeader {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::Parameter];
+    type ParamType = String;
+    type ParamRawType = String;
+
+    fn param_in() -> Option<MetaParamIn> {
+        Some(MetaParamIn::Header)
+    }
+
+    fn param_schema_ref() -> Option<MetaSchemaRef> {
+        Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
+            min_length: Some(1),
+            max_length: Some(257),
+            example: Some("5f0c6f4e-9a53-4d5d-9d0c-3a1f6f1c2b7a".into()),
+            ..MetaSchema::new("string")
+        })))
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<String>,
+    ) -> poem::Result<Self> {
+        Ok(Self(Self::of(request.headers())))
+    }
+}
+
+/// The body, judged only after the caller is authenticated.
+struct BuyerBody {
+    is_json: bool,
+    bytes: Vec<u8>,
+}
+
+impl BuyerBody {
+    fn check(&self, checks: BuyerChecks) -> Result<buyer::NewBuyer, Failure> {
+        if !self.is_json {
+            return Err(Failure::UnsupportedMediaType);
+        }
+        let payload = payload::parse(&self.bytes).map_err(Failure::BadBody)?;
+        let mut problems = payload.problems;
+        match buyer_checks::check(payload.description, checks) {
+            Ok(buyer) if problems.is_empty() => return Ok(buyer),
+            Ok(_) => {}
+            Err(found) => problems.extend(found.iter().map(|p| format!("{}: {}", p.path, p.message))),
+        }
+        Err(Failure::BadBuyer(problems))
+    }
+}
+
+/// Whether a Content-Type, if there is one, is JSON: `application/json`, or any `application/…+json`.
+fn is_json(headers: &HeaderMap) -> bool {
+    let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
+    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    essence.strip_prefix("application/").is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
+}
+
+impl<'a> ApiExtractor<'a> for BuyerBody {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        NewBuyer::register(registry);
+    }
+
+    fn request_meta() -> Option<MetaRequest> {
+        Some(MetaRequest {
+            description: Some("The company. Content-Type may be left out."),
+            content: vec![MetaMediaType { content_type: "application/json", schema: NewBuyer::schema_ref() }],
+            required: true,
+        })
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(Self { is_json: is_json(request.headers()), bytes: body.take()?.into_vec().await? })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for value in values {
+            headers.append(name, value.parse().expect("a header value"));
+        }
+        headers
+    }
+
+    #[test]
+    fn an_idempotency_key_may_be_bare_or_quoted() {
+        let key = |values: &[&str]| KeyHeader::of(&headers("idempotency-key", values));
+        assert_eq!(key(&[]), Ok(None));
+        assert_eq!(key(&["abc"]), Ok(IdempotencyKey::parse("abc")));
+        assert_eq!(key(&["\"abc\""]), key(&["abc"]));
+        assert_eq!(key(&[" abc "]), key(&["abc"]));
+        for bad in [&[""][..], &["\"\""], &["\"abc"], &["\""], &["a b"], &["é"], &["abc", "abc"]] {
+            assert_eq!(key(bad), Err(Failure::BadIdempotencyKey), "{bad:?}");
+        }
+        assert!(key(&[&"k".repeat(255)]).is_ok());
+        assert!(key(&[&"k".repeat(256)]).is_err());
+    }
+
+    #[test]
+    fn json_is_json_whatever_its_parameters() {
+        let json = |value| is_json(&headers("content-type", &[value]));
+        assert!(is_json(&HeaderMap::new()));
+        for value in ["application/json", "Application/JSON; charset=utf-8", "application/problem+json"] {
+            assert!(json(value), "{value}");
+        }
+        for value in ["", "text/plain", "application/xml", "text/json", "application/x-www-form-urlencoded", "json"] {
+            assert!(!json(value), "{value}");
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! How an operation says in the document which failures it can really give.
+
+use crate::failure::Failure;
+use crate::wire::error::{LendingError, PaymentsError};
+use lendpay_domain::key::Area;
+use poem_openapi::ApiResponse;
+use poem_openapi::registry::{
+    MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
+};
+use poem_openapi::types::Type;
+use std::marker::PhantomData;
+
+/// An operation: its area and everything that it may answer instead of success.
+pub(crate) trait Operation: Send + Sync + 'static {
+    /// Its `operationId`.
+    const ID: &'static str;
+    /// Its area, which gives errors their shape.
+    const AREA: Area;
+    /// One of each failure that it can give. The document's responses and examples are made from them.
+    fn failures() -> Vec<Failure>;
+}
+
+/// A failure of an operation.
+pub(crate) struct Failed<O>(Failure, PhantomData<O>);
+
+impl<O, F: Into<Failure>> From<F> for Failed<O> {
+    fn from(failure: F) -> Self {
+        Self(failure.into(), PhantomData)
+    }
+}
+
+impl<O: Operation> From<Failed<O>> for poem::Error {
+    fn from(failed: Failed<O>) -> Self {
+        failed.0.into()
+    }
+}
+
+impl<O: Operation> ApiResponse for Failed<O> {
+    fn meta() -> MetaResponses {
+        let mut failures = O::failures();
+        failures.sort_by_key(Failure::status);
+        failures.dedup_by_key(|failure| failure.status());
+        let schema = || match O::AREA {
+            Area::Lending => LendingError::schema_ref(),
+            Area::Payments => PaymentsError::schema_ref(),
+        };
+        let response = |failure: Failure| MetaResponse {
+            description: description(&failure),
+            status: Some(failure.status().as_u16()),
+            status_range: None,
+            content: vec![MetaMediaType { content_type: "application/json", schema: schema() }],
+            headers: failure.header().map(|(name, _)| header(name.as_str())).into_iter().collect(),
+        };
+        MetaResponses { responses: failures.into_iter().map(response).collect() }
+    }
+
+    fn register(registry: &mut Registry) {
+        match O::AREA {
+            Area::Lending => LendingError::register(registry),
+            Area::Payments => PaymentsError::register(registry),
+        }
+    }
+}
+
+/// The description of all failures that share a status.
+fn description(failure: &Failure) -> &'static str {
+    match failure.status().as_u16() {
+        400 => "The data is not acceptable; `errors` says what is wrong, field by field.",
+        401 => "The API key or the access token is missing or not valid.",
+        403 => "The credentials are valid but do not cover this area.",
+        404 => "No resource was found with that identifier.",
+        408 => "The request took longer than it may (30 seconds).",
+        409 => "The offer can no longer be accepted: it has expired, was declined or is archived.",
+        413 => "The body is larger than 65,536 bytes.",
+        415 => "The Content-Type is not JSON.",
+        422 => "The Idempotency-Key was used with another payload.",
+        503 => "The service cannot do this now. Try again after the time in Retry-After.",
+        _ => "Something went wrong on our side.",
+    }
+}
+
+fn header(name: &str) -> MetaHeader {
+    let (schema, description) = match name {
+        "retry-after" => (MetaSchema::new_with_format("integer", "int32"), "Seconds to wait before trying again."),
+        "www-authenticate" => (MetaSchema::new("string"), "How to authenticate."),
+        _ => (MetaSchema::new("string"), ""),
+    };
+    MetaHeader {
+        name: name.to_owned(),
+        description: Some(description.to_owned()),
+        required: true,
+        deprecated: false,
+        schema: MetaSchemaRef::Inline(Box::new(schema)),
+    }
+}

@@ -1,0 +1,18 @@
+//! The operations that partners call, one file each.
+
+pub(crate) mod accept_offer;
+pub(crate) mod create_buyer;
+mod failed;
+mod id_text;
+
+pub(crate) use failed::{Failed, Operation};
+
+use poem_openapi::Tags;
+
+#[derive(Tags)]
+pub(crate) enum Area {
+    /// Loan offers to a partner's customers.
+    Lending,
+    /// Companies that pay through the service.
+    Payments,
+}

@@ -1,0 +1,38 @@
+//! The partner side put together: the operations, the document and its pages, inside the shell.
+
+use crate::clock::Clock;
+use crate::document::partner;
+use crate::operations::accept_offer::AcceptOfferApi;
+use crate::operations::create_buyer::CreateBuyerApi;
+use crate::shell::{Limits, Routes, Shell};
+use lendpay_domain::Store;
+use lendpay_domain::buyer_checks::BuyerChecks;
+use poem::{Endpoint, Response, Route};
+use poem_openapi::OpenApiService;
+use std::sync::Arc;
+
+/// What an operator may set.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PartnerSettings {
+    /// How much is asked of a buyer.
+    pub buyer_checks: BuyerChecks,
+    /// What a request may take.
+    pub limits: Limits,
+}
+
+/// Everything that partners reach.
+pub fn partner_side<S: Store>(
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
+    settings: PartnerSettings,
+) -> impl Endpoint<Output = Response> + 'static {
+    let lending = AcceptOfferApi { store: Arc::clone(&store) };
+    let payments = CreateBuyerApi { store, checks: settings.buyer_checks };
+    let document = partner::document();
+    let (pages, mut routes) = document.pages().add(Route::new());
+    routes.extend(document.routes());
+    let inner = pages
+        .nest_no_strip("/lending", OpenApiService::new(lending, "", ""))
+        .nest_no_strip("/payments", OpenApiService::new(payments, "", ""));
+    Shell { inner, clock, limits: settings.limits, routes: Routes(routes) }
+}

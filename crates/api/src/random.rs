@@ -1,0 +1,32 @@
+//! Ids and secrets: the one place that draws random bits.
+//!
+//! The generator is rand's thread-local ChaCha, seeded and reseeded by the operating system: no system call for a request.
+
+use lendpay_domain::{BuyerId, EventId, OperationId, Timestamp};
+use uuid::Uuid;
+
+/// 256 bits for an API key.
+pub fn key_bits() -> [u8; 32] {
+    rand::random()
+}
+
+/// A UUID of version 4.
+pub fn uuid() -> Uuid {
+    uuid::Builder::from_random_bytes(rand::random()).into_uuid()
+}
+
+/// An id for an event.
+pub fn event_id() -> EventId {
+    EventId::new(uuid())
+}
+
+/// An id for a request that brought none.
+pub(crate) fn operation_id() -> OperationId {
+    OperationId::from_bytes(rand::random())
+}
+
+/// An id for a buyer that is created at `at`: a UUID of version 7, so that buyers sort by age.
+pub(crate) fn buyer_id(at: Timestamp) -> BuyerId {
+    let millis = u64::try_from(at.timestamp_millis()).unwrap_or_default();
+    BuyerId::new(uuid::Builder::from_unix_timestamp_millis(millis, &rand::random()).into_uuid())
+}

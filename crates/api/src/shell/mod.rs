@@ -1,0 +1,169 @@
+//! The outermost layer: what holds for every request and every response, whatever happens inside.
+//!
+//! It gives the request its id and time, bounds its size and duration, catches panics, turns every error into the contract's
+//! body, adds the headers that every response carries, and writes the log line. poem's own middleware sees only some of the
+//! errors (those of its router are plain text outside any middleware inside it), so this is one endpoint around all.
+
+pub(crate) mod cors;
+mod routes;
+
+pub(crate) use routes::{Route, Routes};
+
+use crate::clock::Clock;
+use crate::context::Context;
+use crate::failure::Failure;
+use crate::request_body;
+use futures_util::FutureExt as _;
+use poem::error::{MethodNotAllowedError, NotFoundError};
+use poem::http::uri::PathAndQuery;
+use poem::http::{HeaderName, HeaderValue, Method, Uri, header};
+use poem::{Endpoint, Request, Response};
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// What a request may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// From the first byte of the request to the answer.
+    pub request_time: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { request_time: Duration::from_secs(30) }
+    }
+}
+
+/// When the first byte of a request arrived. A listener puts it into the request, so that a head that came slowly counts.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstByte(pub Instant);
+
+/// The outermost endpoint.
+pub(crate) struct Shell<E> {
+    pub inner: E,
+    pub clock: Arc<dyn Clock>,
+    pub limits: Limits,
+    pub routes: Routes,
+}
+
+impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
+    type Output = Response;
+
+    async fn call(&self, mut request: Request) -> poem::Result<Response> {
+        let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
+        let context = Context::new(request.headers(), self.clock.now());
+        let (method, uri) = (request.method().clone(), request.uri().clone());
+        route_unreadable_segments(&mut request);
+        request.set_data(context.clone());
+        let route = self.routes.find(request.uri().path());
+
+        let deadline = (start + self.limits.request_time).into();
+        let work = AssertUnwindSafe(self.answer(request, route)).catch_unwind();
+        let result = match tokio::time::timeout_at(deadline, work).await {
+            Ok(Ok(result)) => result,
+            Ok(Err(_panic)) => {
+                tracing::error!(operation = %context.operation, %method, "a request panicked");
+                Err(Failure::Internal)
+            }
+            Err(_elapsed) => Err(Failure::Timeout),
+        };
+        let mut response = result.unwrap_or_else(|failure| self.refuse(&failure, uri.path(), &context));
+        let headers = response.headers_mut();
+        cors::add(headers);
+        if let Ok(id) = HeaderValue::from_str(&context.operation.to_string()) {
+            headers.insert(REQUEST_ID, id);
+        }
+        log(&method, route, &response, start, &context);
+        Ok(response)
+    }
+}
+
+impl<E: Endpoint<Output = Response>> Shell<E> {
+    /// Reads the body and lets the inside answer.
+    async fn answer(&self, mut request: Request, route: Option<&Route>) -> Result<Response, Failure> {
+        if let Some(route) = route.filter(|route| route.preflight && request.method() == Method::OPTIONS) {
+            return Ok(cors::preflight(route));
+        }
+        let body = request_body::read(request.take_body()).await?;
+        request.set_body(body);
+        let error = match self.inner.call(request).await {
+            Ok(response) => return Ok(response),
+            Err(error) if error.is_from_response() => return Ok(error.into_response()),
+            Err(error) => error,
+        };
+        Err(match error.downcast::<Failure>() {
+            Ok(failure) => failure,
+            Err(error) if error.is::<NotFoundError>() => Failure::NotFound,
+            Err(error) if error.is::<MethodNotAllowedError>() => {
+                Failure::MethodNotAllowed(route.map(|route| route.allow.clone()).unwrap_or_default())
+            }
+            Err(error) => {
+                tracing::error!(%error, "an error that no operation declares");
+                Failure::Internal
+            }
+        })
+    }
+
+    fn refuse(&self, failure: &Failure, path: &str, context: &Context) -> Response {
+        let mut response: Response = failure.body(path, context.operation, self.clock.now()).into();
+        response.set_status(failure.status());
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if let Some((name, value)) = failure.header() {
+            headers.insert(name, value);
+        }
+        response
+    }
+}
+
+/// Percent-encoded bytes that are no UTF-8 make poem's router fail before anybody is authenticated. No id and no page has
+/// such a name, so they are routed as `-`: the request meets the same checks as any other unknown id.
+fn route_unreadable_segments(request: &mut Request) {
+    let path = request.uri().path();
+    if !path.contains('%') {
+        return;
+    }
+    let readable = |segment: &&str| percent_encoding::percent_decode_str(segment).decode_utf8().is_ok();
+    if path.split('/').all(|segment| readable(&segment)) {
+        return;
+    }
+    let path =
+        path.split('/').map(|segment| if readable(&segment) { segment } else { "-" }).collect::<Vec<_>>().join("/");
+    if let Ok(path) = PathAndQuery::try_from(path) {
+        *request.uri_mut() = Uri::from(path);
+    }
+}
+
+/// One line for each request: the route's template, never the path, and no header.
+fn log(method: &Method, route: Option<&Route>, response: &Response, start: Instant, context: &Context) {
+    let partner = context.partner().map(tracing::field::display);
+    tracing::info!(
+        target: "lendpay::request",
+        %method,
+        route = route.map_or("-", |route| &route.template),
+        status = response.status().as_u16(),
+        duration_us = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
+        partner,
+        operation = %context.operation,
+        "request"
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unreadable_segments_are_routed_as_a_dash() {
+        for (given, routed) in
+            [("/a/%FF/b", "/a/-/b"), ("/a/%c3%a9/b", "/a/%c3%a9/b"), ("/%ff%fe?q=%FF", "/-"), ("/a/b", "/a/b")]
+        {
+            let mut request = Request::builder().uri(given.parse().expect("a URI")).finish();
+            route_unreadable_segments(&mut request);
+            assert_eq!(request.uri().path(), routed);
+        }
+    }
+}
