@@ -14,7 +14,7 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 pub(crate) const KEY_HEADER: &str = "x-service-apikey";
 
 /// What a request presents. Extracting it never fails, so that an operation decides in which order things are checked.
-pub struct Credentials {
+pub(crate) struct Credentials {
     key: Option<Result<KeyHash, Unreadable>>,
     bearer: bool,
 }
@@ -37,7 +37,7 @@ impl Credentials {
 
 /// A caller that may use an area.
 #[derive(Clone, Copy, Debug)]
-pub struct Caller {
+pub(crate) struct Caller {
     /// The partner that it acts for.
     pub partner: PartnerId,
     /// Who it is in events.

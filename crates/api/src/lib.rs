@@ -2,12 +2,12 @@
 //!
 //! Knows the domain and its [`Store`](lendpay_domain::Store) port; knows no database, no file path and no environment.
 //!
-//! A request passes [`shell`] (request id, time and size limit, CORS, panics, log line), then an operation in
-//! [`operations`], which authenticates through [`caller`], turns the wire into a domain command, hands it to the store and
-//! turns the outcome back into the wire. Whatever fails is a [`Failure`]; only [`shell`] makes a body of it.
+//! A request passes `shell` (request id, time and size limit, CORS, panics, log line), then an operation in
+//! `operations`, which authenticates through `caller`, turns the wire into a domain command, hands it to the store and
+//! turns the outcome back into the wire. Whatever fails is a [`Failure`]; only `shell` makes a body of it.
 
-pub mod caller;
-pub mod clock;
+mod caller;
+mod clock;
 mod context;
 pub mod document;
 mod failure;
@@ -16,11 +16,11 @@ mod pages;
 mod partner_side;
 mod random;
 mod request_body;
-pub mod shell;
+mod shell;
 mod wire;
 
 pub use clock::Clock;
 pub use failure::{Failure, refusal};
 pub use partner_side::{PartnerSettings, partner_side};
 pub use random::{event_id, key_bits, uuid};
-pub use shell::Limits;
+pub use shell::{FirstByte, Limits};

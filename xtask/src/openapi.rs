@@ -1,0 +1,149 @@
+//! Keeps the committed documents equal to what the code makes.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use lendpay_api::document::Document;
+use similar::TextDiff;
+
+/// The folder of the documents, below the workspace.
+const FOLDER: &str = "openapi";
+
+/// What to do about a file that is not what the code makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Write it.
+    Export,
+    /// Fail, show the difference and name the command that mends it.
+    Check,
+}
+
+/// Writes the documents, or fails where a file differs from its document.
+///
+/// A JSON file in the folder that no document has is an error in both modes; it is left for a person to delete.
+pub fn bring_in_line(root: &Path, documents: &[Document], mode: Mode) -> anyhow::Result<()> {
+    let mut complaints = Vec::new();
+    for document in documents {
+        let name = format!("{FOLDER}/{}", document.file);
+        let path = root.join(&name);
+        let committed = if path.exists() {
+            fs::read_to_string(&path).with_context(|| format!("cannot read {name}"))?
+        } else {
+            String::new()
+        };
+        if committed == document.text {
+            println!("{name} is up to date");
+        } else if mode == Mode::Export {
+            fs::create_dir_all(root.join(FOLDER)).with_context(|| format!("cannot create {FOLDER}/"))?;
+            fs::write(&path, &document.text).with_context(|| format!("cannot write {name}"))?;
+            println!("{name} written");
+        } else {
+            let difference = difference(&name, &committed, &document.text);
+            complaints.push(format!(
+                "{name} is not what the code makes; `cargo xtask openapi export` mends it\n\n{difference}"
+            ));
+        }
+    }
+    for file in files(root)? {
+        let name = file.file_name().unwrap_or_default();
+        if !documents.iter().any(|document| name == document.file) {
+            complaints.push(format!("{FOLDER}/{} belongs to no document; delete it", name.display()));
+        }
+    }
+    if !complaints.is_empty() {
+        bail!("{}", complaints.join("\n"));
+    }
+    Ok(())
+}
+
+/// The JSON files in the documents' folder, in the order of their names.
+pub fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root.join(FOLDER)).with_context(|| format!("cannot list {FOLDER}/"))? {
+        let path = entry.with_context(|| format!("cannot list {FOLDER}/"))?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn difference(name: &str, committed: &str, made: &str) -> String {
+    TextDiff::from_lines(committed, made)
+        .unified_diff()
+        .context_radius(3)
+        .header(&format!("{name} (committed)"), &format!("{name} (from the code)"))
+        .to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workspace(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir(root.path().join(FOLDER)).unwrap();
+        for (name, text) in files {
+            fs::write(root.path().join(FOLDER).join(name), text).unwrap();
+        }
+        root
+    }
+
+    fn document(text: &str) -> Document {
+        Document { file: "partner.json", text: text.to_owned() }
+    }
+
+    fn complaint(root: &tempfile::TempDir, documents: &[Document]) -> String {
+        format!("{:#}", bring_in_line(root.path(), documents, Mode::Check).unwrap_err())
+    }
+
+    #[test]
+    fn a_file_equal_to_its_document_passes() {
+        let root = workspace(&[("partner.json", "{}\n"), ("CHANGELOG.md", "# Changes\n")]);
+        bring_in_line(root.path(), &[document("{}\n")], Mode::Check).unwrap();
+    }
+
+    #[test]
+    fn a_changed_line_is_shown_with_the_command_that_mends_it() {
+        let root = workspace(&[("partner.json", "{\n  \"openapi\": \"3.0.0\"\n}\n")]);
+        let complaint = complaint(&root, &[document("{\n  \"openapi\": \"3.0.3\"\n}\n")]);
+        assert!(complaint.contains("cargo xtask openapi export"), "{complaint}");
+        assert!(complaint.contains("--- openapi/partner.json (committed)\n+++ openapi/partner.json (from the code)"));
+        assert!(complaint.contains("\n {\n-  \"openapi\": \"3.0.0\"\n+  \"openapi\": \"3.0.3\"\n }"), "{complaint}");
+    }
+
+    #[test]
+    fn a_missing_final_newline_is_a_difference() {
+        let root = workspace(&[("partner.json", "{}")]);
+        assert!(complaint(&root, &[document("{}\n")]).contains("No newline at end of file"));
+    }
+
+    #[test]
+    fn a_missing_file_fails_the_check_and_is_written_by_the_export() {
+        let root = workspace(&[]);
+        assert!(complaint(&root, &[document("{}\n")]).contains("+{}"));
+        bring_in_line(root.path(), &[document("{}\n")], Mode::Export).unwrap();
+        bring_in_line(root.path(), &[document("{}\n")], Mode::Check).unwrap();
+        assert_eq!(fs::read_to_string(root.path().join("openapi/partner.json")).unwrap(), "{}\n");
+    }
+
+    #[test]
+    fn a_file_that_no_document_has_is_named_and_kept() {
+        let root = workspace(&[("partner.json", "{}\n"), ("old.json", "{}\n")]);
+        assert_eq!(complaint(&root, &[document("{}\n")]), "openapi/old.json belongs to no document; delete it");
+        bring_in_line(root.path(), &[document("{}\n")], Mode::Export).unwrap_err();
+        assert!(root.path().join("openapi/old.json").exists());
+    }
+
+    #[test]
+    fn all_that_is_wrong_is_told_at_once() {
+        let root = workspace(&[("partner.json", "{}\n"), ("old.json", "{}\n")]);
+        let complaint = complaint(&root, &[document("{\"a\": 1}\n")]);
+        assert!(
+            complaint.contains("partner.json is not what") && complaint.contains("old.json belongs"),
+            "{complaint}"
+        );
+    }
+}

@@ -1,0 +1,95 @@
+//! The table at the end of a test run.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// How a step ended that did not fail.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It held.
+    Passed,
+    /// It could not be looked at, for this reason; nobody may take it for passed.
+    NotChecked(String),
+}
+
+/// A step that ran.
+pub struct Entry {
+    /// The step's name.
+    pub name: &'static str,
+    /// How it ended; an error is the failure.
+    pub result: anyhow::Result<Outcome>,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// The table: every step that ran, then those that a failure kept from running.
+pub fn summary(ran: &[Entry], not_run: &[&str]) -> String {
+    let mut text = String::from("Summary\n");
+    for entry in ran {
+        let (word, reason) = match &entry.result {
+            Ok(Outcome::Passed) => ("passed", String::new()),
+            Ok(Outcome::NotChecked(reason)) => ("NOT CHECKED", reason.clone()),
+            Err(_) => ("FAILED", String::new()),
+        };
+        let line = format!("  {:<14}{word:<13}{:>11}  {reason}", entry.name, minutes(entry.took));
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    for name in not_run {
+        let _ = writeln!(text, "  {name:<14}not run");
+    }
+    let _ = writeln!(text, "  {:<27}{:>11}", "total", minutes(ran.iter().map(|entry| entry.took).sum()));
+    let unchecked = ran.iter().filter(|entry| matches!(entry.result, Ok(Outcome::NotChecked(_)))).count();
+    if unchecked > 0 {
+        let _ = writeln!(text, "Steps that could not be checked: {unchecked}");
+    } else if ran.iter().all(|entry| entry.result.is_ok()) {
+        let _ = writeln!(text, "All passed.");
+    }
+    text
+}
+
+fn minutes(time: Duration) -> String {
+    let tenths = time.as_millis().div_ceil(100);
+    match (tenths / 600, tenths % 600) {
+        (0, rest) => format!("{}.{} s", rest / 10, rest % 10),
+        (minutes, rest) => format!("{minutes} min {:>2} s", rest / 10),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(name: &'static str, result: anyhow::Result<Outcome>, milliseconds: u64) -> Entry {
+        Entry { name, result, took: Duration::from_millis(milliseconds) }
+    }
+
+    #[test]
+    fn a_run_that_passed_says_so_with_the_time_of_each_step() {
+        let ran = [entry("formatting", Ok(Outcome::Passed), 1_200), entry("tests", Ok(Outcome::Passed), 195_000)];
+        let expected = "Summary
+  formatting    passed             1.2 s
+  tests         passed        3 min 15 s
+  total                       3 min 16 s
+All passed.
+";
+        assert_eq!(summary(&ran, &[]), expected);
+    }
+
+    #[test]
+    fn a_failure_is_named_and_what_it_kept_from_running_is_listed() {
+        let ran = [entry("formatting", Ok(Outcome::Passed), 0), entry("lints", Err(anyhow::anyhow!("no")), 100)];
+        let summary = summary(&ran, &["tests"]);
+        assert!(summary.contains("  lints         FAILED"), "{summary}");
+        assert!(summary.contains("  tests         not run\n"), "{summary}");
+        assert!(!summary.contains("All passed"), "{summary}");
+    }
+
+    #[test]
+    fn what_was_not_checked_never_looks_passed() {
+        let ran = [entry("advisories", Ok(Outcome::NotChecked("no database".to_owned())), 0)];
+        let summary = summary(&ran, &[]);
+        assert!(summary.contains("NOT CHECKED") && summary.contains("no database"), "{summary}");
+        assert!(summary.ends_with("could not be checked: 1\n"), "{summary}");
+        assert!(!summary.contains("All passed"), "{summary}");
+    }
+}

@@ -1,0 +1,171 @@
+//! The tools that the test run needs: where they are, and how they get there.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::command::{command, output, run, succeeds};
+
+/// A program from a Debian package.
+struct DebianTool {
+    package: &'static str,
+    /// A command that succeeds when the tool is there.
+    probe: &'static [&'static str],
+}
+
+/// All that has to be on the machine besides the Rust toolchain.
+const DEBIAN_TOOLS: &[DebianTool] = &[
+    // The server's tests call it, as the README's readers do.
+    DebianTool { package: "curl", probe: &["curl", "--version"] },
+    // For the OpenAPI validator; Debian keeps `ensurepip` apart from Python itself.
+    DebianTool { package: "python3-venv", probe: &["python3", "-c", "import ensurepip, venv"] },
+    // Shows that the store syncs before it replies.
+    DebianTool { package: "strace", probe: &["strace", "-V"] },
+];
+
+const CARGO_DENY_VERSION: &str = "0.20.2";
+const REQUIREMENTS: &str = include_str!("../requirements.txt");
+
+/// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
+pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
+    let missing = missing(root, DEBIAN_TOOLS);
+    if missing.is_empty() {
+        println!("The Debian packages are there.");
+        return Ok(());
+    }
+    let is_root = output(&mut command(root, "id", &["-u"])).as_deref() == Some("0");
+    let has_apt = succeeds(&mut command(root, "apt-get", &["--version"]));
+    if !(is_root && has_apt) {
+        bail!(advice(&missing));
+    }
+    println!("Installing, since this runs as root: {}", missing.join(", "));
+    run(&mut command(root, "apt-get", &["update"]))?;
+    let install = ["install", "--yes", "--no-install-recommends"];
+    let arguments: Vec<_> = install.iter().chain(&missing).collect();
+    run(command(root, "apt-get", &arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    let missing = self::missing(root, DEBIAN_TOOLS);
+    if !missing.is_empty() {
+        bail!(
+            "installed, but still not usable (is another program of that name first in PATH?): {}",
+            missing.join(", ")
+        );
+    }
+    Ok(())
+}
+
+fn missing(root: &Path, tools: &[DebianTool]) -> Vec<&'static str> {
+    let absent = tools.iter().filter(|tool| !succeeds(&mut command(root, tool.probe[0], &tool.probe[1..])));
+    absent.map(|tool| tool.package).collect()
+}
+
+fn advice(missing: &[&str]) -> String {
+    let (list, packages) = (missing.join(", "), missing.join(" "));
+    format!("these Debian packages are missing: {list}; install them with: sudo apt-get install {packages}")
+}
+
+/// Makes sure that the toolchain has rustfmt and clippy, which its smallest profile leaves out.
+pub fn rust_components(root: &Path) -> anyhow::Result<()> {
+    let has = |subcommand| succeeds(&mut command(root, "cargo", &[subcommand, "--version"]));
+    if has("fmt") && has("clippy") {
+        println!("rustfmt and clippy are there.");
+        return Ok(());
+    }
+    if !succeeds(&mut command(root, "rustup", &["--version"])) {
+        bail!("the Rust toolchain has no rustfmt or no clippy, and there is no rustup that could add them");
+    }
+    println!("Adding rustfmt and clippy to the Rust toolchain.");
+    run(&mut command(root, "rustup", &["component", "add", "rustfmt", "clippy"]))
+}
+
+/// The path of openapi-spec-validator, in a virtual environment that is made when it is not there.
+pub fn openapi_validator(root: &Path) -> anyhow::Result<PathBuf> {
+    let environment = folder(root).join("openapi-spec-validator");
+    let validator = environment.join("bin/openapi-spec-validator");
+    // Written last, so that it tells a finished environment of these very versions.
+    let stamp = environment.join("requirements.txt");
+    if validator.exists() && fs::read_to_string(&stamp).is_ok_and(|installed| installed == REQUIREMENTS) {
+        return Ok(validator);
+    }
+    println!("Installing openapi-spec-validator in a virtual environment.");
+    fs::create_dir_all(folder(root)).context("cannot create target/tools")?;
+    run(command(root, "python3", &["-m", "venv", "--clear"]).arg(&environment))?;
+    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--requirement"];
+    run(command(root, environment.join("bin/python"), &install).arg("xtask/requirements.txt"))?;
+    fs::write(&stamp, REQUIREMENTS).with_context(|| format!("cannot write {}", stamp.display()))?;
+    Ok(validator)
+}
+
+/// cargo-deny of the pinned version.
+pub enum CargoDeny {
+    /// Found by cargo: on PATH or where `cargo install` puts programs.
+    OfTheMachine,
+    /// Installed by us.
+    Own(PathBuf),
+}
+
+impl CargoDeny {
+    /// Finds cargo-deny, or installs it under target/tools, which takes some minutes.
+    pub fn find_or_install(root: &Path) -> anyhow::Result<Self> {
+        let found = [Self::OfTheMachine, Self::Own(folder(root).join("bin/cargo-deny"))];
+        if let Some(found) = found.into_iter().find(|candidate| candidate.has_version(root)) {
+            return Ok(found);
+        }
+        println!("Installing cargo-deny {CARGO_DENY_VERSION} under target/tools; this takes some minutes.");
+        let install = ["install", "cargo-deny", "--version", CARGO_DENY_VERSION, "--locked", "--root"];
+        run(command(root, "cargo", &install).arg(folder(root)))?;
+        Ok(Self::Own(folder(root).join("bin/cargo-deny")))
+    }
+
+    /// A call of it with our configuration.
+    pub fn command(&self, root: &Path, arguments: &[&str]) -> Command {
+        let mut command = self.bare(root);
+        command.args(["--locked", "--config", ".deny.toml"]).args(arguments);
+        command
+    }
+
+    fn has_version(&self, root: &Path) -> bool {
+        let wanted = format!("cargo-deny {CARGO_DENY_VERSION}");
+        output(self.bare(root).arg("--version")).is_some_and(|version| version == wanted)
+    }
+
+    fn bare(&self, root: &Path) -> Command {
+        match self {
+            Self::OfTheMachine => command(root, "cargo", &["deny"]),
+            Self::Own(path) => command::<&str>(root, path, &[]),
+        }
+    }
+}
+
+/// Where tools are put that are not the machine's business.
+fn folder(root: &Path) -> PathBuf {
+    root.join("target/tools")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_tools_whose_probe_fails_are_missing() {
+        let tools = [
+            DebianTool { package: "dash", probe: &["sh", "-c", "true"] },
+            DebianTool { package: "broken", probe: &["sh", "-c", "false"] },
+            DebianTool { package: "absent", probe: &["no-such-program", "--version"] },
+        ];
+        assert_eq!(missing(Path::new("."), &tools), ["broken", "absent"]);
+    }
+
+    #[test]
+    fn the_advice_names_each_missing_package_and_the_command() {
+        let advice = advice(&["curl", "strace"]);
+        assert!(advice.contains("curl, strace") && advice.ends_with("sudo apt-get install curl strace"), "{advice}");
+    }
+
+    #[test]
+    fn every_python_requirement_is_pinned() {
+        let lines = REQUIREMENTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
+        assert_eq!(lines.filter(|line| !line.contains("==")).collect::<Vec<_>>(), Vec::<&str>::new());
+    }
+}
