@@ -1,0 +1,61 @@
+//! What the values hold. These shapes are the format: a field is never moved, removed or given another meaning without a
+//! new version. None of them implements `Debug`, for they hold bank details.
+
+mod buyer;
+mod codes;
+mod offer;
+mod party;
+#[cfg(test)]
+mod tests;
+
+use crate::codec::CodecError;
+use lendpay_domain::Timestamp;
+use rust_decimal::Decimal;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use buyer::BuyerRecord;
+pub(crate) use codes::{ActorCode, status_code, status_of};
+pub(crate) use offer::{OfferHead, OfferTail, offer_of};
+pub(crate) use party::{ApplicationRecord, KeyRow, PartnerRecord};
+
+/// A moment, to the nanosecond.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Time {
+    /// Since 1970, UTC.
+    seconds: i64,
+    nanoseconds: u32,
+}
+
+impl From<Timestamp> for Time {
+    fn from(at: Timestamp) -> Self {
+        Self { seconds: at.timestamp(), nanoseconds: at.timestamp_subsec_nanos() }
+    }
+}
+
+impl TryFrom<Time> for Timestamp {
+    type Error = CodecError;
+
+    fn try_from(time: Time) -> Result<Self, CodecError> {
+        Self::from_timestamp(time.seconds, time.nanoseconds).ok_or(CodecError::Damaged)
+    }
+}
+
+fn times(time: Option<Time>) -> Result<Option<Timestamp>, CodecError> {
+    time.map(Timestamp::try_from).transpose()
+}
+
+/// A decimal with its scale: 0.10 stays 0.10.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Dec([u8; 16]);
+
+impl From<Decimal> for Dec {
+    fn from(value: Decimal) -> Self {
+        Self(value.serialize())
+    }
+}
+
+impl From<Dec> for Decimal {
+    fn from(value: Dec) -> Self {
+        Self::deserialize(value.0)
+    }
+}

@@ -1,0 +1,197 @@
+//! The embedded store, on sled 0.34.
+//!
+//! | module | subject |
+//! |---|---|
+//! | `open` | settings, the directory, the version of the format |
+//! | `redo`, `mark` | making the end of the log good after a crash, and telling when it is missing |
+//! | `queue`, `work` | commands on their way to the committer, and their answers |
+//! | `committer` | the one thread that writes: groups, syncs, stops for good |
+//! | `decide` | from commands to staged changes, by the domain's rules |
+//! | `log` | every change in order, which is also what events are read from |
+//! | `read` | reads, on the caller's thread |
+//! | `trees`, `fault`, `health` | keys, damaged records, progress and counters |
+//! | `quiet`, `release` | panics, the lock on the directory |
+
+mod committer;
+mod decide;
+mod fault;
+mod health;
+mod log;
+mod mark;
+mod open;
+mod queue;
+mod quiet;
+mod read;
+mod redo;
+mod release;
+mod trees;
+mod work;
+
+pub use health::SledStats;
+pub use open::{OpenError, SledOptions};
+
+use crate::codec;
+use crate::records::{BuyerRecord, OfferHead, OfferTail};
+use health::Health;
+use lendpay_domain::buyer::Buyer;
+use lendpay_domain::event::Event;
+use lendpay_domain::key::{KeyHash, KeyRecord};
+use lendpay_domain::life_cycle::Action;
+use lendpay_domain::offer::{Offer, Status};
+use lendpay_domain::store::{
+    AcceptOffer, AcceptOutcome, AddKey, AddKeyOutcome, Answer, CreateBuyer, CreateBuyerOutcome, MoveOffer, MoveOutcome,
+    PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
+    RevokeKeyOutcome, Store,
+};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, Timestamp};
+use queue::Queue;
+use release::Release;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use trees::{StateKey, Trees};
+use work::{Move, Moved, Offered, Offering, Register, Registered, Revoke, Work};
+
+/// The embedded store. One process can have it open.
+///
+/// Dropping it does what waits in the queue, and returns when that is durable and the files are closed.
+pub struct SledStore {
+    trees: Arc<Trees>,
+    health: Arc<Health>,
+    queue: Queue,
+    /// The committer; `None` while the store is being dropped.
+    thread: Option<JoinHandle<()>>,
+    /// Comes after `trees`: fields are dropped in this order.
+    _release: Release,
+}
+
+impl SledStore {
+    /// Takes no more commands, does those that wait, syncs, and ends the committer. Later commands get
+    /// [`Unavailable`](lendpay_domain::StoreError::Unavailable); reads go on working. The files are closed, and the directory is
+    /// free for another process, when the store is dropped.
+    ///
+    /// # Errors
+    /// `Unavailable` if the store has failed.
+    pub async fn close(&self) -> Answer<()> {
+        self.queue.close();
+        self.health.ended().await
+    }
+
+    /// Is ready, with the reason, when the store has failed and stopped for good; never otherwise. The program should end
+    /// then: what is acknowledged is on disk, and only a new start finds out what else is.
+    pub fn failure(&self) -> impl Future<Output = String> + Send + use<> {
+        self.health.failure()
+    }
+
+    /// Why the store has failed, if it has.
+    pub fn failure_reason(&self) -> Option<String> {
+        self.health.failure_reason().map(|reason| reason.to_string())
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> SledStats {
+        self.health.stats()
+    }
+
+    async fn move_to(&self, command: Move) -> Answer<Moved> {
+        self.queue.run(Work::Move, command).await
+    }
+}
+
+impl Drop for SledStore {
+    fn drop(&mut self) {
+        self.queue.close();
+        if let Some(thread) = self.thread.take() {
+            // The committer catches its panics; there is nothing to hear here.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Store for SledStore {
+    async fn accept_offer(&self, command: AcceptOffer) -> Answer<AcceptOutcome> {
+        let AcceptOffer { partner, application, offer, stamp } = command;
+        let command = Move { partner: Some(partner), application, offer, action: Action::Accept, stamp };
+        Ok(match self.move_to(command).await? {
+            Moved::Done(value) => AcceptOutcome::Accepted(read::offer(application, offer, &value)?),
+            Moved::Illegal(illegal) => AcceptOutcome::Refused(illegal),
+            Moved::NotFound => AcceptOutcome::NotFound,
+        })
+    }
+
+    async fn create_buyer(&self, command: CreateBuyer) -> Answer<CreateBuyerOutcome> {
+        let CreateBuyer { partner, id, fingerprint, buyer, stamp } = command;
+        let description = buyer.into_description();
+        let mut value = Vec::new();
+        codec::seal(&BuyerRecord::new(partner, stamp.at, fingerprint, &description), &mut value)
+            .map_err(|error| fault::unwritable(&StateKey::buyer(id), error))?;
+        let command = Register { partner, id, fingerprint, value, stamp };
+        Ok(match self.queue.run(Work::Register, command).await? {
+            Registered::Created => {
+                CreateBuyerOutcome::Created(Buyer { id, partner, description, created_at: stamp.at })
+            }
+            Registered::Replayed(value) => CreateBuyerOutcome::Replayed(read::buyer(id, &value)?),
+            Registered::KeyReused => CreateBuyerOutcome::KeyReused,
+        })
+    }
+
+    async fn move_offer(&self, command: MoveOffer) -> Answer<MoveOutcome> {
+        let MoveOffer { application, offer, action, stamp } = command;
+        Ok(match self.move_to(Move { partner: None, application, offer, action, stamp }).await? {
+            Moved::Done(value) => MoveOutcome::Done(read::offer(application, offer, &value)?),
+            Moved::Illegal(illegal) => MoveOutcome::Illegal(illegal),
+            Moved::NotFound => MoveOutcome::NotFound,
+        })
+    }
+
+    async fn put_offer(&self, command: PutOffer) -> Answer<PutOfferOutcome> {
+        let PutOffer { application, offer, terms, stamp } = command;
+        let unwritable = |error| fault::unwritable(&StateKey::offer(application, offer), error);
+        let mut tail = Vec::new();
+        codec::append(&OfferTail::from(&terms), &mut tail).map_err(unwritable)?;
+        let nobody = PartnerId::from_bytes([0; 16]);
+        let head = OfferHead::new(nobody, &terms, Status::Offered, stamp.at);
+        let command = Offering { application, offer, head, tail, stamp };
+        Ok(match self.queue.run(Work::Offer, command).await? {
+            Offered::Created(value) => PutOfferOutcome::Created(read::offer(application, offer, &value)?),
+            Offered::Replaced(value) => PutOfferOutcome::Replaced(read::offer(application, offer, &value)?),
+            Offered::Fixed(status) => PutOfferOutcome::Fixed(status),
+            Offered::NoApplication => PutOfferOutcome::NoApplication,
+        })
+    }
+
+    async fn put_partner(&self, command: PutPartner) -> Answer<PutPartnerOutcome> {
+        self.queue.run(Work::Partner, command).await
+    }
+
+    async fn add_key(&self, command: AddKey) -> Answer<AddKeyOutcome> {
+        self.queue.run(Work::Key, command).await
+    }
+
+    async fn revoke_key(&self, command: RevokeKey) -> Answer<RevokeKeyOutcome> {
+        // Keys do not change hands, so the hash can be found out here.
+        match self.hash_of(command.partner, command.key).await? {
+            Some(hash) => self.queue.run(Work::Revoke, Revoke { hash, at: command.at }).await,
+            None => Ok(RevokeKeyOutcome::NotFound),
+        }
+    }
+
+    async fn put_application(&self, command: PutApplication) -> Answer<PutApplicationOutcome> {
+        self.queue.run(Work::Application, command).await
+    }
+
+    async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
+        self.key(hash).await
+    }
+
+    async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
+        self.offer_at(application, offer, now).await
+    }
+
+    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
+        self.buyer(id).await
+    }
+
+    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
+        self.events_after(after, limit).await
+    }
+}

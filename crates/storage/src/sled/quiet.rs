@@ -1,0 +1,55 @@
+//! Panics of the database, kept from the screen.
+//!
+//! sled reports some damage by panicking, and its messages can quote what is stored: bank details must not reach standard
+//! error or a log. While a thread is inside [`caught`], and on sled's own threads, a panic is known by its place only.
+//!
+//! The hook is set once and passes every other panic on to the hook that was there before, so a program that sets a hook of
+//! its own should do so before it opens a store.
+
+use std::cell::RefCell;
+use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind, set_hook, take_hook};
+use std::sync::Once;
+
+thread_local! {
+    /// `Some` inside `caught`: where the thread panicked, once it has.
+    static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+static HOOK: Once = Once::new();
+
+/// Runs `work`; a panic becomes an error that names its place.
+pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Result<T, String> {
+    HOOK.call_once(|| {
+        let before = take_hook();
+        set_hook(Box::new(move |panic| {
+            if !note(panic) {
+                before(panic);
+            }
+        }));
+    });
+    let outer = PLACE.with_borrow_mut(|place| place.replace(String::new()));
+    let result = catch_unwind(work);
+    let place = PLACE.with_borrow_mut(|place| std::mem::replace(place, outer));
+    result.unwrap_or_else(|_| Err(format!("the database panicked at {}", place.unwrap_or_default())))
+}
+
+/// Keeps the place of a panic that is ours to hide; false if it is not.
+fn note(panic: &PanicHookInfo<'_>) -> bool {
+    let place = || panic.location().map(ToString::to_string).unwrap_or_default();
+    let inside = PLACE.try_with(|slot| match slot.try_borrow_mut().as_deref_mut() {
+        Ok(Some(slot)) => {
+            *slot = place();
+            true
+        }
+        Ok(None) | Err(_) => false,
+    });
+    if inside.unwrap_or(false) {
+        return true;
+    }
+    let thread = std::thread::current();
+    let sleds = thread.name().is_some_and(|name| name.starts_with("sled-io-") || name == "log flusher");
+    if sleds {
+        tracing::error!(place = place(), "a thread of the database panicked");
+    }
+    sleds
+}

@@ -1,0 +1,135 @@
+//! The trees, and how their keys look.
+
+use lendpay_domain::key::KeyHash;
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
+use sled::{Db, IVec, Tree};
+
+/// A tree that holds states. The numbers are part of the format of the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Kind {
+    Offers = 0,
+    Buyers = 1,
+    Partners = 2,
+    Keys = 3,
+    Applications = 4,
+}
+
+impl Kind {
+    pub(super) const ALL: [Self; 5] = [Self::Offers, Self::Buyers, Self::Partners, Self::Keys, Self::Applications];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Offers => "offers",
+            Self::Buyers => "buyers",
+            Self::Partners => "partners",
+            Self::Keys => "keys",
+            Self::Applications => "applications",
+        }
+    }
+
+    pub(super) fn of(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| *kind as u8 == code)
+    }
+
+    /// Every key of a tree has the same length.
+    const fn key_len(self) -> usize {
+        match self {
+            Self::Offers | Self::Keys => 32,
+            Self::Buyers | Self::Partners | Self::Applications => 16,
+        }
+    }
+}
+
+/// Where a state is. Small and `Copy`, so that what a group has staged can be looked up without an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct StateKey {
+    pub(super) kind: Kind,
+    bytes: [u8; 32],
+}
+
+impl StateKey {
+    /// The application comes first: its offers lie side by side.
+    pub(super) fn offer(application: ApplicationId, offer: OfferId) -> Self {
+        let mut bytes = [0; 32];
+        bytes[..16].copy_from_slice(&application.to_bytes());
+        bytes[16..].copy_from_slice(&offer.to_bytes());
+        Self { kind: Kind::Offers, bytes }
+    }
+
+    pub(super) fn buyer(id: BuyerId) -> Self {
+        Self::short(Kind::Buyers, id.to_bytes())
+    }
+
+    pub(super) fn partner(id: PartnerId) -> Self {
+        Self::short(Kind::Partners, id.to_bytes())
+    }
+
+    pub(super) fn application(id: ApplicationId) -> Self {
+        Self::short(Kind::Applications, id.to_bytes())
+    }
+
+    pub(super) fn key(hash: KeyHash) -> Self {
+        Self { kind: Kind::Keys, bytes: hash.to_bytes() }
+    }
+
+    /// A key as it was read.
+    pub(super) fn read(kind: Kind, key: &[u8]) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if key.len() != kind.key_len() {
+            return None;
+        }
+        bytes[..key.len()].copy_from_slice(key);
+        Some(Self { kind, bytes })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        &self.bytes[..self.kind.key_len()]
+    }
+
+    fn short(kind: Kind, id: [u8; 16]) -> Self {
+        let mut bytes = [0; 32];
+        bytes[..16].copy_from_slice(&id);
+        Self { kind, bytes }
+    }
+
+    /// How a log line names the state: never by the hash of a key.
+    pub(super) fn shown(&self) -> String {
+        if self.kind == Kind::Keys {
+            return "(hidden)".to_owned();
+        }
+        self.bytes().iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// The open database.
+pub(super) struct Trees {
+    pub(super) db: Db,
+    pub(super) log: Tree,
+    pub(super) meta: Tree,
+    states: [Tree; Kind::ALL.len()],
+}
+
+impl Trees {
+    pub(super) fn open(db: Db) -> sled::Result<Self> {
+        let tree = |kind: Kind| db.open_tree(kind.name());
+        let [a, b, c, d, e] = Kind::ALL;
+        let states = [tree(a)?, tree(b)?, tree(c)?, tree(d)?, tree(e)?];
+        Ok(Self { log: db.open_tree("log")?, meta: db.open_tree("meta")?, states, db })
+    }
+
+    pub(super) const fn tree(&self, kind: Kind) -> &Tree {
+        &self.states[kind as usize]
+    }
+
+    pub(super) fn get(&self, key: &StateKey) -> sled::Result<Option<IVec>> {
+        self.tree(key.kind).get(key.bytes())
+    }
+
+    pub(super) fn insert(&self, key: &StateKey, value: IVec) -> sled::Result<()> {
+        self.tree(key.kind).insert(key.bytes(), value).map(drop)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.log.is_empty() && self.states.iter().all(Tree::is_empty)
+    }
+}

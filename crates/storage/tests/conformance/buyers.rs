@@ -1,0 +1,84 @@
+//! Buyers, and creating one twice.
+
+use super::samples::*;
+use lendpay_domain::Store;
+use lendpay_domain::buyer::{BankAccount, Buyer, Description};
+use lendpay_domain::event::Subject;
+use lendpay_domain::store::{CreateBuyer, CreateBuyerOutcome};
+use std::sync::Arc;
+
+fn buyer_of(command: &CreateBuyer) -> Buyer {
+    Buyer {
+        id: command.id,
+        partner: command.partner,
+        description: command.buyer.clone().into_description(),
+        created_at: command.stamp.at,
+    }
+}
+
+pub async fn a_buyer_comes_back_exactly<S: Store>(store: &Arc<S>) {
+    let empty_account = Description { bank_account: Some(BankAccount::default()), ..Description::default() };
+    let odd = Description { name: Some(String::new()), kind: Some(0), ..Description::default() };
+    for (n, description) in (1..).zip([description(), Description::default(), empty_account, odd]) {
+        let command = creation(1, n, None, description, 3);
+        let wanted = buyer_of(&command);
+        assert_eq!(store.create_buyer(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
+        assert_eq!(store.find_buyer(buyer_id(n)).await, Ok(Some(wanted)));
+        let event = all_events(&**store).await.pop().expect("its creation");
+        assert_eq!(event.subject, Subject::Buyer(command.id));
+        assert_eq!((event.id, event.partner), (command.stamp.event, command.partner));
+        assert_eq!((event.occurred_at, event.actor), (command.stamp.at, command.stamp.actor));
+        assert_eq!(event.operation, command.stamp.operation);
+    }
+    assert_eq!(store.find_buyer(buyer_id(99)).await, Ok(None));
+}
+
+pub async fn a_creation_is_replayed_identically<S: Store>(store: &Arc<S>) {
+    let first = creation(1, 1, Some("k"), description(), 3);
+    let wanted = buyer_of(&first);
+    assert_eq!(store.create_buyer(first).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
+    for n in 2..5 {
+        let again = creation(1, n, Some("k"), description(), 100);
+        assert_eq!(store.create_buyer(again).await, Ok(CreateBuyerOutcome::Replayed(wanted.clone())));
+    }
+    assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
+}
+
+pub async fn a_key_with_another_payload_is_told<S: Store>(store: &Arc<S>) {
+    let first = creation(1, 1, Some("k"), description(), 3);
+    store.create_buyer(first.clone()).await.expect("works");
+    let other = Description { name: Some("other".into()), ..description() };
+    let answer = store.create_buyer(creation(1, 2, Some("k"), other, 4)).await;
+    assert_eq!(answer, Ok(CreateBuyerOutcome::KeyReused));
+    assert_eq!(store.find_buyer(first.id).await, Ok(Some(buyer_of(&first))));
+    assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
+}
+
+pub async fn partners_keys_do_not_meet<S: Store>(store: &Arc<S>) {
+    for p in [1, 2] {
+        let command = creation(p, p, Some("k"), description(), 3);
+        let wanted = buyer_of(&command);
+        assert_eq!(store.create_buyer(command).await, Ok(CreateBuyerOutcome::Created(wanted)));
+    }
+}
+
+pub async fn without_a_key_every_creation_is_new<S: Store>(store: &Arc<S>) {
+    for n in 1..4 {
+        let command = creation(1, n, None, description(), 3);
+        let wanted = buyer_of(&command);
+        assert_eq!(store.create_buyer(command).await, Ok(CreateBuyerOutcome::Created(wanted)));
+    }
+    assert_eq!(types_after(&**store, 0).await.len(), 3);
+}
+
+/// A body of 64 KiB, kept as it was given.
+pub async fn the_longest_buyer_is_kept<S: Store>(store: &Arc<S>) {
+    for n in 1..40 {
+        let long = Description { name: Some("é🏭".repeat(10_900)), ..description() };
+        let command = creation(1, n, Some(&n.to_string()), long, 3);
+        let wanted = buyer_of(&command);
+        assert_eq!(store.create_buyer(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
+        assert_eq!(store.find_buyer(command.id).await, Ok(Some(wanted)));
+    }
+    assert_eq!(types_after(&**store, 0).await.len(), 39);
+}

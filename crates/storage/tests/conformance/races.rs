@@ -1,0 +1,118 @@
+//! Many callers, one offer or one key: one legal history, and everyone is told the truth about it.
+
+use super::samples::*;
+use lendpay_domain::Store;
+use lendpay_domain::event::Subject;
+use lendpay_domain::life_cycle::Action;
+use lendpay_domain::offer::Status;
+use lendpay_domain::store::{AcceptOutcome, CreateBuyerOutcome, MoveOutcome};
+use std::sync::Arc;
+
+/// What one caller was told.
+enum Told {
+    Is(Action, Status),
+    Illegal(Action, Status),
+}
+
+pub async fn accepts_declines_and_archives_of_one_offer<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    for round in 0..20 {
+        with_offer(&**store, 1, round, terms()).await;
+        let last = all_events(&**store).await.pop().expect("its creation").sequence;
+        let callers: Vec<_> = (0..64)
+            .map(|caller| {
+                let store = Arc::clone(store);
+                tokio::spawn(async move {
+                    let action = [Action::Accept, Action::Decline, Action::Archive][(caller + round as usize) % 3];
+                    if action == Action::Accept {
+                        return match store.accept_offer(accept(1, round, 5)).await.expect("works") {
+                            AcceptOutcome::Accepted(offer) => Told::Is(action, offer.status),
+                            AcceptOutcome::Refused(illegal) => Told::Illegal(action, illegal.from),
+                            AcceptOutcome::NotFound => panic!("it is there"),
+                        };
+                    }
+                    match store.move_offer(go(round, action, 5)).await.expect("works") {
+                        MoveOutcome::Done(offer) => Told::Is(action, offer.status),
+                        MoveOutcome::Illegal(illegal) => Told::Illegal(action, illegal.from),
+                        MoveOutcome::NotFound => panic!("it is there"),
+                    }
+                })
+            })
+            .collect();
+        let mut told = Vec::new();
+        for caller in callers {
+            told.push(caller.await.expect("no caller panics"));
+        }
+        // The path, as the events have it, is legal and ends archived.
+        let mut path = vec![Status::Offered];
+        for event in store.events(last, 100).await.expect("works") {
+            let Subject::Offer { status, .. } = event.subject else { panic!("{event:?}") };
+            assert!(path.last().expect("never empty").successors().contains(&status), "{path:?} {status}");
+            path.push(status);
+        }
+        let found = store.find_offer(application(1), offer(round), at(6)).await.expect("works").expect("there");
+        assert_eq!(Some(&found.status), path.last());
+        assert_eq!(found.status, Status::Archived, "64 callers hold an archive");
+        // Every caller: done means that the path has it, illegal means that the path had made it so.
+        let mut winners = [0; 2];
+        for told in told {
+            match told {
+                Told::Is(action, status) => {
+                    assert_eq!(status, action.target());
+                    assert!(path.contains(&status), "{path:?} {status}");
+                    match action {
+                        Action::Decline => winners[0] += 1,
+                        Action::Archive => winners[1] += 1,
+                        // Any number of accepts may find it accepted.
+                        Action::Accept | Action::Advance => {}
+                    }
+                }
+                Told::Illegal(action, from) => {
+                    assert!(path.contains(&from), "{path:?} {from}");
+                    assert!(!from.successors().contains(&action.target()), "{from} {action:?}");
+                }
+            }
+        }
+        assert_eq!(winners, [usize::from(path.contains(&Status::CustomerDeclined)), 1], "{path:?}");
+    }
+}
+
+pub async fn accepts_of_one_offer<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    with_offer(&**store, 1, 1, terms()).await;
+    let callers: Vec<_> = (0..64)
+        .map(|caller| {
+            let store = Arc::clone(store);
+            tokio::spawn(async move { accepted(store.accept_offer(accept(1, 1, caller)).await.expect("works")) })
+        })
+        .collect();
+    let mut offers = Vec::new();
+    for caller in callers {
+        offers.push(caller.await.expect("no caller panics"));
+    }
+    offers.dedup();
+    assert_eq!(offers.len(), 1, "everyone gets the same offer, with the time of the first");
+    assert_eq!(store.find_offer(application(1), offer(1), at(9)).await, Ok(offers.pop()));
+    assert_eq!(types_after(&**store, 0).await, ["offer.created", "offer.accepted"]);
+}
+
+pub async fn creations_with_one_key<S: Store>(store: &Arc<S>) {
+    let callers: Vec<_> = (0..64)
+        .map(|n| {
+            let store = Arc::clone(store);
+            let command = creation(1, n, Some("one"), description(), n as i64);
+            tokio::spawn(async move { store.create_buyer(command).await.expect("works") })
+        })
+        .collect();
+    let (mut created, mut replayed) = (Vec::new(), Vec::new());
+    for caller in callers {
+        match caller.await.expect("no caller panics") {
+            CreateBuyerOutcome::Created(buyer) => created.push(buyer),
+            CreateBuyerOutcome::Replayed(buyer) => replayed.push(buyer),
+            CreateBuyerOutcome::KeyReused => panic!("the payload is the same"),
+        }
+    }
+    assert_eq!((created.len(), replayed.len()), (1, 63));
+    assert!(replayed.iter().all(|buyer| *buyer == created[0]));
+    assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
+}

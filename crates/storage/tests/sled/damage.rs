@@ -1,0 +1,158 @@
+//! Directories that cannot be opened: one sentence, no panic, no backtrace.
+
+use crate::conformance::samples::*;
+use crate::{below, open};
+use lendpay_domain::{Store, StoreError};
+use lendpay_storage::{OpenError, SledOptions, SledStore};
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use tempfile::TempDir;
+
+fn fails(path: &Path) -> OpenError {
+    match SledStore::open(path, SledOptions::default()) {
+        Ok(_) => panic!("it opens"),
+        Err(error) => error,
+    }
+}
+
+fn one_sentence(error: &OpenError, path: &Path) {
+    let text = error.to_string();
+    assert!(text.contains(&path.display().to_string()), "{text}");
+    assert!(text.ends_with('.') && !text.contains('\n') && !text.contains("os error"), "{text}");
+}
+
+async fn filled() -> TempDir {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    with_partner(&store, 1).await;
+    for n in 0..200 {
+        with_offer(&store, 1, n, terms()).await;
+    }
+    drop(store);
+    directory
+}
+
+#[test]
+fn a_directory_has_one_store() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    let error = fails(directory.path());
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    one_sentence(&error, directory.path());
+    drop(store);
+    open(&directory);
+}
+
+#[test]
+fn a_directory_that_cannot_be_made() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let file = directory.path().join("file");
+    std::fs::write(&file, "in the way").expect("works");
+    for path in [file.join("data"), file] {
+        let error = fails(&path);
+        assert!(matches!(error, OpenError::Directory { .. }), "{error}");
+        one_sentence(&error, &path);
+    }
+}
+
+#[tokio::test]
+async fn garbage_for_a_database() {
+    let directory = filled().await;
+    let db = directory.path().join("db");
+    let length = std::fs::metadata(&db).expect("there").len();
+    std::fs::write(&db, vec![0xa5; usize::try_from(length).expect("small")]).expect("works");
+    let error = fails(directory.path());
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+    one_sentence(&error, directory.path());
+    assert!(error.to_string().contains("lendpay import"), "{error}");
+}
+
+#[tokio::test]
+async fn an_empty_file_for_a_database() {
+    let directory = filled().await;
+    std::fs::write(directory.path().join("db"), "").expect("works");
+    let error = fails(directory.path());
+    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+}
+
+/// Wherever garbage or the end of the file is: the store says that it is damaged, when it is opened or when the damage is
+/// read, or no harm was done. It never opens and silently holds less.
+#[tokio::test]
+async fn garbage_and_cuts_anywhere_are_found_or_harmless() {
+    let whole = filled().await;
+    let length = std::fs::metadata(whole.path().join("db")).expect("there").len();
+    let mut found_damaged = 0;
+    // Pages of so small a store lie in the first part of the file; the rest is swept in larger steps.
+    for place in (0..16).map(|n| n * 8_000).chain((1..8).map(|n| length / 8 * n)) {
+        for cut in [false, true] {
+            let directory = copy(&whole);
+            let mut file = std::fs::File::options().write(true).open(directory.path().join("db")).expect("there");
+            if cut {
+                file.set_len(place).expect("works");
+            } else {
+                file.seek(SeekFrom::Start(place)).expect("works");
+                file.write_all(&[0x5a; 500]).expect("works");
+            }
+            drop(file);
+            match SledStore::open(directory.path(), SledOptions::default()) {
+                Err(error) => {
+                    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+                    found_damaged += 1;
+                }
+                Ok(store) => {
+                    for n in 0..200 {
+                        let found = store.find_offer(application(1), offer(n), at(2)).await;
+                        assert!(!matches!(found, Ok(None)), "{place} {cut} {n}");
+                    }
+                    let events = store.events(0, usize::MAX).await;
+                    assert!(events.is_err() || events.is_ok_and(|events| events.len() == 200), "{place} {cut}");
+                }
+            }
+        }
+    }
+    assert!(found_damaged > 10, "{found_damaged}");
+}
+
+fn copy(from: &TempDir) -> TempDir {
+    let to = TempDir::new().expect("a temporary directory");
+    for entry in std::fs::read_dir(from.path()).expect("works") {
+        let entry = entry.expect("works");
+        if entry.file_type().expect("works").is_file() {
+            std::fs::copy(entry.path(), to.path().join(entry.file_name())).expect("works");
+        }
+    }
+    to
+}
+
+#[tokio::test]
+async fn formats_of_other_programs() {
+    for (found, newer) in [(0_u8, false), (2, true)] {
+        let directory = filled().await;
+        let mut value = vec![1, found];
+        value.extend(crc32c::crc32c(&value).to_le_bytes());
+        below(&directory, |db| db.open_tree("meta").expect("opens").insert("format", value).expect("works"));
+        let error = fails(directory.path());
+        assert_eq!(matches!(error, OpenError::Newer { found: 2, .. }), newer, "{error}");
+        assert_eq!(matches!(error, OpenError::Older { found: 0, .. }), !newer, "{error}");
+        one_sentence(&error, directory.path());
+    }
+}
+
+#[tokio::test]
+async fn one_damaged_record_spoils_no_other() {
+    let directory = filled().await;
+    below(&directory, |db| {
+        let tree = db.open_tree("offers").expect("opens");
+        let key = [bytes(1), bytes(7)].concat();
+        let mut value = tree.get(&key).expect("works").expect("there").to_vec();
+        value[20] ^= 1;
+        tree.insert(key, value).expect("works");
+    });
+    let store = open(&directory);
+    let corrupt = Err(StoreError::Corrupt);
+    assert_eq!(store.find_offer(application(1), offer(7), at(2)).await, corrupt.map(|()| None));
+    let (hurt, well) = tokio::join!(store.accept_offer(accept(1, 7, 5)), store.accept_offer(accept(1, 8, 5)));
+    assert_eq!(hurt.map(drop), corrupt);
+    accepted(well.expect("works"));
+    assert_eq!(store.failure_reason(), None);
+}

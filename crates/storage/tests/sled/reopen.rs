@@ -1,0 +1,229 @@
+//! Closing, opening again, and what a crash in the middle of a group leaves.
+
+use crate::conformance::samples::*;
+use crate::{below, open};
+use lendpay_domain::buyer::Buyer;
+use lendpay_domain::event::{Event, Subject};
+use lendpay_domain::key::KeyRecord;
+use lendpay_domain::life_cycle::Action;
+use lendpay_domain::offer::Offer;
+use lendpay_domain::store::{AddKey, CreateBuyerOutcome, PutApplication, PutApplicationOutcome, RevokeKey};
+use lendpay_domain::{KeyId, Store, StoreError};
+use lendpay_storage::{SledOptions, SledStore};
+use sled::IVec;
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
+use tempfile::TempDir;
+
+const MANY: u64 = 60;
+
+/// Everything that can be seen of a store.
+#[derive(Debug, PartialEq)]
+struct Seen {
+    events: Vec<Event>,
+    offers: Vec<Option<Offer>>,
+    buyers: Vec<Buyer>,
+    key: Option<KeyRecord>,
+    owned: PutApplicationOutcome,
+}
+
+async fn look(store: &SledStore) -> Seen {
+    let events = all_events(store).await;
+    let (mut offers, mut buyers) = (Vec::new(), Vec::new());
+    for n in 0..MANY {
+        offers.push(store.find_offer(application(1), offer(n), at(2)).await.expect("works"));
+    }
+    for event in &events {
+        if let Subject::Buyer(id) = event.subject {
+            buyers.push(store.find_buyer(id).await.expect("works").expect("an event has its buyer"));
+        }
+    }
+    let key = store.find_key(key(1, 1).hash).await.expect("works");
+    let put = PutApplication { id: application(1), partner: partner(1) };
+    Seen { events, offers, buyers, key, owned: store.put_application(put).await.expect("works") }
+}
+
+/// A little of everything, in few groups: all of it fits into what is redone.
+async fn fill(store: &SledStore) {
+    with_partner(store, 1).await;
+    store.add_key(AddKey { key: key(1, 1) }).await.expect("works");
+    let revoke = RevokeKey { partner: partner(1), key: KeyId::from_bytes(bytes(1)), at: at(4) };
+    store.revoke_key(revoke).await.expect("works");
+    together(MANY, async |n| drop(with_offer(store, 1, n, terms()).await)).await;
+    together(MANY, async |n| {
+        let command = creation(1, n, Some(&n.to_string()), description(), 3);
+        store.create_buyer(command).await.expect("works");
+    })
+    .await;
+    together(MANY, async |n| {
+        let action = Action::ALL[n as usize % 4];
+        store.move_offer(go(n, action, 900 + 10 * n as i64)).await.expect("works");
+    })
+    .await;
+}
+
+/// Polls every future before it waits for the first, so that the commands queue up and share groups.
+async fn together(count: u64, run: impl AsyncFn(u64)) {
+    let mut waiting: Vec<_> = (0..count).map(|n| Box::pin(run(n))).collect();
+    let mut context = Context::from_waker(Waker::noop());
+    waiting.retain_mut(|future| future.as_mut().poll(&mut context).is_pending());
+    for future in waiting {
+        future.await;
+    }
+}
+
+#[tokio::test]
+async fn everything_is_there_after_closing_and_dropping() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    fill(&store).await;
+    let before = look(&store).await;
+    assert_eq!(store.close().await, Ok(()));
+    assert_eq!(store.accept_offer(accept(1, 1, 5)).await, Err(StoreError::Unavailable));
+    assert_eq!(all_events(&store).await, before.events, "reads go on");
+    drop(store);
+    let store = open(&directory);
+    assert_eq!(look(&store).await, before);
+    // The order goes on where it ended.
+    let last = before.events.last().expect("many").sequence;
+    store.create_buyer(creation(1, 999, None, description(), 5)).await.expect("works");
+    assert_eq!(types_after(&store, last).await, ["buyer.created"]);
+    assert_eq!(store.failure_reason(), None);
+    let stats = store.stats();
+    assert_eq!((stats.queued, stats.commands, stats.groups), (0, 2, 1), "an application unchanged, a buyer");
+}
+
+#[tokio::test]
+async fn what_waits_is_done_when_the_store_is_dropped() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    for n in 0..200 {
+        let mut future = pin!(store.create_buyer(creation(1, n, None, description(), 3)));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(future.as_mut().poll(&mut context).is_pending() || store.stats().commands > 0);
+    }
+    drop(store);
+    assert_eq!(types_after(&open(&directory), 0).await.len(), 200);
+}
+
+#[tokio::test]
+async fn a_torn_group_rolls_forward() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    together(MANY, async |_| with_partner(&store, 1).await).await;
+    drop(store);
+    let empty = below(&directory, states);
+    let store = open(&directory);
+    fill(&store).await;
+    let before = look(&store).await;
+    drop(store);
+    let full = below(&directory, |db| {
+        assert!(db.open_tree("log").expect("opens").len() < 64, "all of it is redone");
+        states(db)
+    });
+    assert!(empty.len() < full.len());
+
+    // None, every second or every third of the states reached the disk.
+    for keep in [usize::MAX, 2, 3] {
+        below(&directory, |db| {
+            for (i, (tree, key, _)) in full.iter().enumerate() {
+                if i % keep != 1 || keep == usize::MAX {
+                    db.open_tree(tree).expect("opens").remove(key).expect("works");
+                }
+            }
+        });
+        let store = open(&directory);
+        assert_eq!(look(&store).await, before, "{keep}");
+        drop(store);
+        assert!(below(&directory, states) == full, "{keep}");
+    }
+}
+
+/// All states: tree, key, value.
+fn states(db: &sled::Db) -> Vec<(String, IVec, IVec)> {
+    let mut states = Vec::new();
+    for tree in ["applications", "buyers", "keys", "offers", "partners"] {
+        for item in &db.open_tree(tree).expect("opens") {
+            let (key, value) = item.expect("works");
+            states.push((tree.to_owned(), key, value));
+        }
+    }
+    states
+}
+
+#[tokio::test]
+async fn an_older_state_beside_a_newer_entry_is_brought_up_to_date() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    with_partner(&store, 1).await;
+    with_offer(&store, 1, 1, terms()).await;
+    drop(store);
+    let old = below(&directory, states);
+    let store = open(&directory);
+    accepted(store.accept_offer(accept(1, 1, 5)).await.expect("works"));
+    let archived = done(store.move_offer(go(1, Action::Archive, 6)).await.expect("works"));
+    drop(store);
+    below(&directory, |db| {
+        for (tree, key, value) in old {
+            db.open_tree(tree).expect("opens").insert(key, value).expect("works");
+        }
+    });
+    let store = open(&directory);
+    assert_eq!(store.find_offer(application(1), offer(1), at(9)).await, Ok(Some(archived)));
+}
+
+#[tokio::test]
+async fn long_values_stay_in_the_one_file_that_is_synced() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    for round in 0..4 {
+        together(MANY, async |n| {
+            let mut long = description();
+            long.name = Some("x".repeat(65_000));
+            let answer = store.create_buyer(creation(1, round * MANY + n, None, long, 3)).await;
+            assert!(matches!(answer, Ok(CreateBuyerOutcome::Created(_))));
+        })
+        .await;
+    }
+    let blobs = std::fs::read_dir(directory.path().join("blobs")).expect("there").count();
+    assert_eq!(blobs, 0, "sled does not sync those");
+}
+
+#[tokio::test]
+async fn what_is_too_long_is_refused_and_nothing_is_done() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    let mut long = description();
+    long.name = Some("x".repeat(200_000));
+    let command = creation(1, 1, None, long, 3);
+    assert_eq!(store.create_buyer(command).await, Err(StoreError::Unavailable));
+    assert_eq!(store.find_buyer(buyer_id(1)).await, Ok(None));
+    assert_eq!(all_events(&store).await, []);
+    assert_eq!(store.failure_reason(), None);
+}
+
+#[tokio::test]
+async fn more_than_the_queue_holds_is_refused_and_the_rest_is_done() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let mut options = SledOptions::default();
+    options.queue = 8;
+    let store = SledStore::open(directory.path(), options).expect("opens");
+    let mut waiting = Vec::new();
+    let mut context = Context::from_waker(Waker::noop());
+    // Handing over takes a microsecond and a group takes a sync: the queue fills up.
+    for n in 0.. {
+        let mut future = Box::pin(store.create_buyer(creation(1, n, None, description(), 3)));
+        match future.as_mut().poll(&mut context) {
+            Poll::Ready(answer) => {
+                assert_eq!(answer, Err(StoreError::Overloaded));
+                break;
+            }
+            Poll::Pending => waiting.push(future),
+        }
+    }
+    let done = waiting.len();
+    for future in waiting {
+        assert!(matches!(future.await, Ok(CreateBuyerOutcome::Created(_))));
+    }
+    assert_eq!(all_events(&store).await.len(), done);
+}
