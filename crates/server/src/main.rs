@@ -1,2 +1,34 @@
-//! x
-fn main() {}
+//! The binary `lendpay`: reads settings, puts the rooms together, runs.
+
+mod demo;
+mod listener;
+mod serve;
+mod settings;
+mod stop;
+mod system_clock;
+mod telemetry;
+
+use clap::Parser as _;
+use settings::{Command, Settings};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    if let Err(problem) = settings::no_unknown_variables() {
+        return fail(&problem);
+    }
+    let settings = Settings::parse();
+    let result = match settings.command {
+        Command::Serve(serve) => serve::run(&serve),
+        Command::Demo(demo) => demo::run(&demo),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => fail(&problem),
+    }
+}
+
+/// The last line of a run that failed: one sentence, no backtrace.
+fn fail(problem: &str) -> ExitCode {
+    eprintln!("lendpay: {problem}");
+    ExitCode::FAILURE
+}

@@ -37,8 +37,12 @@ impl Finished {
     }
 
     pub fn pages(&self) -> Pages {
+        let title = self.value["info"]["title"].as_str().unwrap_or_default();
+        // A browser would ask for an icon that there is not.
+        let head = format!("<title>{title}</title>\n    <link rel=\"icon\" href=\"data:,\">");
+        let page = self.page.replacen("<title>Swagger UI</title>", &head, 1);
         Pages {
-            html: self.page.replace(&self.raw, &self.value.to_string()),
+            html: page.replace(&self.raw, &self.value.to_string()),
             json: self.json(),
             // A document made of strings, numbers, lists and maps with string keys is YAML.
             yaml: serde_yaml::to_string(&self.value).unwrap_or_default(),

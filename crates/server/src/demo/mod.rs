@@ -1,0 +1,113 @@
+//! `lendpay demo`: the service with something in it, for trying it out.
+
+mod seed;
+
+use crate::settings::Demo;
+use crate::stop::StopSignals;
+use crate::{listener, serve, telemetry};
+use seed::Seeded;
+use std::io;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use tokio::net::TcpListener;
+
+/// Runs until Ctrl-C; leaves nothing behind unless `--data` is given.
+pub fn run(settings: &Demo) -> Result<(), String> {
+    telemetry::start(&settings.common)?;
+    let place = Place::of(settings.data.as_deref())?;
+    let store = serve::open(place.path(), &settings.common)?;
+    serve::runtime()?.block_on(async {
+        // Before the screen invites to press Ctrl-C.
+        let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
+        let listener = bind(settings.listen)?;
+        let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
+        let seeded = seed::fill(&store).await.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
+        print!("{}", screen(address, settings.listen, &seeded, &place));
+        serve::until_stopped(listener, store, &settings.common, signals).await
+    })
+}
+
+/// Where the demo keeps its data.
+enum Place {
+    Kept(PathBuf),
+    ThrownAway(TempDir),
+}
+
+impl Place {
+    fn of(data: Option<&Path>) -> Result<Self, String> {
+        match data {
+            Some(path) => Ok(Self::Kept(path.to_owned())),
+            None => TempDir::with_prefix("lendpay-demo-")
+                .map(Self::ThrownAway)
+                .map_err(|error| format!("no temporary directory can be made: {error}; name one with --data")),
+        }
+    }
+
+    fn path(&self) -> &Path {
+        match self {
+            Self::Kept(path) => path,
+            Self::ThrownAway(directory) => directory.path(),
+        }
+    }
+}
+
+/// Listens on the wanted address, or on a free port of it.
+fn bind(wanted: SocketAddr) -> Result<TcpListener, String> {
+    let bound = match listener::bind(wanted) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => listener::bind(SocketAddr::new(wanted.ip(), 0)),
+        other => other,
+    };
+    bound.map_err(|error| format!("cannot listen on {wanted}: {error}; choose another address with --listen"))
+}
+
+fn screen(address: SocketAddr, wanted: SocketAddr, seeded: &Seeded, place: &Place) -> String {
+    use std::fmt::Write as _;
+    let mut text = String::new();
+    let mut line = |line: &str| {
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "{line}");
+    };
+    line("Lendpay demo");
+    line("");
+    if address != wanted && wanted.port() != 0 {
+        line(&format!("  {wanted} is in use; this is a free port instead."));
+    }
+    line(&format!("  Documentation   http://{address}/docs"));
+    line(&format!("  API key         {}", seeded.key));
+    line(&format!("  Application     {}", seeded.application));
+    for (offer, what) in &seeded.offers {
+        line(&format!("  Offer           {offer}  {what}"));
+    }
+    line("");
+    line("Accept the first offer:");
+    line("");
+    line(&accept_line(address, seeded));
+    line("");
+    line("Create a buyer:");
+    line("");
+    line(&create_line(address, seeded));
+    line("");
+    line(&match place {
+        Place::Kept(path) => format!("The data stays in {}. Ctrl-C ends the demo.", path.display()),
+        Place::ThrownAway(_) => "Ctrl-C ends the demo and throws its data away.".to_owned(),
+    });
+    text
+}
+
+fn accept_line(address: SocketAddr, seeded: &Seeded) -> String {
+    let (offer, _) = seeded.offers[0];
+    format!(
+        "curl -X POST http://{address}/lending/applications/{}/offers/{offer}/accept -H 'X-Service-ApiKey: {}'",
+        seeded.application, seeded.key
+    )
+}
+
+fn create_line(address: SocketAddr, seeded: &Seeded) -> String {
+    format!(
+        "curl -X POST http://{address}/payments/buyers -H 'X-Service-ApiKey: {}' -d \
+         '{{\"name\":\"Northwind Bicycles Ltd\",\"countryCode\":\"GB\",\"type\":0,\
+         \"bankAccount\":{{\"currencyCode\":\"GBP\",\"iban\":\"GB33BUKB20201555555555\"}}}}' -H 'Content-Type: application/json'",
+        seeded.key
+    )
+}

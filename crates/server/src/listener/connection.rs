@@ -1,0 +1,87 @@
+//! One connection, from accept to close.
+
+use super::Site;
+use super::watched::{Phase, SharedPhase, Watched};
+use hyper::body::Incoming;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use lendpay_api::FirstByte;
+use poem::http::uri::Scheme;
+use poem::web::{LocalAddr, RemoteAddr};
+use poem::{Endpoint, Request, Response};
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+use tokio_util::sync::CancellationToken;
+
+/// The most bytes that a request's head may have.
+const HEAD_LIMIT: usize = 16 * 1024;
+
+/// Serves requests until either side closes, the client is too slow, or the process stops.
+pub async fn serve<E: Endpoint<Output = Response> + 'static>(
+    stream: TcpStream,
+    peer: SocketAddr,
+    site: Arc<Site<E>>,
+    stop: CancellationToken,
+) {
+    // Answers are written whole; waiting to fill a segment would only delay them.
+    let _ = stream.set_nodelay(true);
+    let local = stream.local_addr().map_or_else(|_| LocalAddr::default(), |address| LocalAddr(address.into()));
+    let remote = RemoteAddr(peer.into());
+    let phase = SharedPhase::new();
+    let watched = TokioIo::new(Watched::new(stream, phase.clone(), Arc::clone(&site.clock)));
+
+    let service = service_fn(|request: hyper::Request<Incoming>| {
+        let (site, phase) = (Arc::clone(&site), phase.clone());
+        let first_byte = FirstByte(phase.begin());
+        let mut request = Request::from((request, local.clone(), remote.clone(), Scheme::HTTP));
+        request.extensions_mut().insert(first_byte);
+        async move {
+            let response = site.endpoint.get_response(request).await;
+            phase.set(Phase::Idle(Instant::now()));
+            Ok::<_, Infallible>(hyper::Response::from(response))
+        }
+    });
+    let mut connection = http1::Builder::new()
+        .max_header_size(HEAD_LIMIT)
+        .max_buf_size(8 * HEAD_LIMIT)
+        .serve_connection(watched, service);
+
+    let mut stopping = false;
+    loop {
+        let wake = match phase.get() {
+            // A head may begin any time after; its time is up no earlier than this.
+            Phase::Idle(_) => Instant::now() + site.request_time.min(site.idle_time),
+            Phase::Head(since) => since + site.request_time,
+            // The endpoint times itself.
+            Phase::Busy => Instant::now() + site.request_time,
+        };
+        tokio::select! {
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended early");
+                }
+                return;
+            }
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                Pin::new(&mut connection).graceful_shutdown();
+            }
+            () = tokio::time::sleep_until(wake.into()) => {
+                match phase.get() {
+                    Phase::Idle(since) if since.elapsed() >= site.idle_time => return,
+                    Phase::Head(since) if since.elapsed() >= site.request_time => break,
+                    Phase::Idle(_) | Phase::Head(_) | Phase::Busy => {}
+                }
+            }
+        }
+    }
+    let mut socket = connection.into_parts().io.into_inner().into_inner();
+    // The client is slow or gone; it gets the answer if it takes it at once.
+    let _ = socket.try_write(&lendpay_api::refusal(408, site.clock.now()));
+    let _ = socket.shutdown().await;
+}

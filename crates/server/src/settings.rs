@@ -1,0 +1,175 @@
+//! The command line and the environment: every flag has a variable, and nothing is read anywhere else.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use lendpay_domain::buyer_checks::BuyerChecks;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Lendpay: the lending-and-payments service that a lender runs for its partners.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct Settings {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service until SIGTERM or Ctrl-C.
+    Serve(Serve),
+    /// Try the service: a throw-away store with a partner, a key and a few offers.
+    Demo(Demo),
+}
+
+/// What `serve` needs.
+#[derive(Debug, Args)]
+pub struct Serve {
+    /// Where partners connect.
+    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+
+    /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs.
+    #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", default_value = "sled:./lendpay-data")]
+    pub store: StorePlace,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What `demo` needs.
+#[derive(Debug, Args)]
+pub struct Demo {
+    /// Where to listen; another free port is taken when this one is in use.
+    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    pub listen: SocketAddr,
+
+    /// Keep the data in this directory instead of throwing it away at the end.
+    #[arg(long, env = "LENDPAY_DATA", value_name = "DIRECTORY")]
+    pub data: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What every way to run the service shares.
+#[derive(Debug, Args)]
+pub struct Common {
+    /// How much is asked of a buyer: every check of the document, or the bare contract (types, and type 0).
+    #[arg(long, env = "LENDPAY_BUYER_CHECKS", value_name = "CHECKS", default_value = "full")]
+    pub buyer_checks: Checks,
+
+    /// How long a request may take, from its first byte to the answer, in seconds.
+    #[arg(long, env = "LENDPAY_REQUEST_TIMEOUT", value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    pub request_timeout: Duration,
+
+    /// How much memory the store's cache may take, in MiB. The process uses about twice that.
+    #[arg(long, env = "LENDPAY_CACHE", value_name = "MIB", default_value = "256", value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
+    pub cache: u32,
+
+    /// How log lines look: text for people, json for machines; auto is text on a terminal and json elsewhere.
+    #[arg(long, env = "LENDPAY_LOG_FORMAT", value_name = "FORMAT", default_value = "auto")]
+    pub log_format: LogFormat,
+
+    /// What is logged: error, warn, info, debug, or directives such as `warn,lendpay::request=info`.
+    #[arg(long, env = "LENDPAY_LOG", value_name = "LEVEL", default_value = "info")]
+    pub log: String,
+}
+
+/// `--buyer-checks`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum Checks {
+    Full,
+    Contract,
+}
+
+impl From<Checks> for BuyerChecks {
+    fn from(checks: Checks) -> Self {
+        match checks {
+            Checks::Full => Self::Full,
+            Checks::Contract => Self::Contract,
+        }
+    }
+}
+
+/// `--log-format`.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum LogFormat {
+    Auto,
+    Text,
+    Json,
+}
+
+/// `--store`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StorePlace {
+    Sled(PathBuf),
+}
+
+impl FromStr for StorePlace {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            Some(("sled", path)) if !path.is_empty() => Ok(Self::Sled(path.into())),
+            _ => Err("write sled: and a directory, for example sled:./lendpay-data".to_owned()),
+        }
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse() {
+        Ok(seconds @ 1..=3_600) => Ok(Duration::from_secs(seconds)),
+        _ => Err("write a whole number of seconds from 1 to 3600".to_owned()),
+    }
+}
+
+/// Refuses variables that look like settings and are none: a misspelt one would otherwise be ignored in silence.
+pub fn no_unknown_variables() -> Result<(), String> {
+    let command = <Settings as clap::CommandFactory>::command();
+    let known: Vec<_> = command
+        .get_subcommands()
+        .flat_map(clap::Command::get_arguments)
+        .filter_map(|argument| argument.get_env().map(std::ffi::OsStr::to_owned))
+        .collect();
+    let unknown = std::env::vars_os()
+        .map(|(name, _)| name)
+        .find(|name| name.to_string_lossy().starts_with("LENDPAY_") && !known.contains(name));
+    match unknown {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "there is no setting {}; unset it, or see `lendpay serve --help` for those there are",
+            name.to_string_lossy()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        <Settings as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn a_store_is_a_kind_and_a_place() {
+        assert_eq!("sled:./data".parse(), Ok(StorePlace::Sled("./data".into())));
+        assert_eq!("sled:/a:b".parse(), Ok(StorePlace::Sled("/a:b".into())));
+        for text in ["", "sled", "sled:", "./data", "mysql://x"] {
+            assert!(text.parse::<StorePlace>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_flag_has_a_variable() {
+        let command = <Settings as clap::CommandFactory>::command();
+        for argument in command.get_subcommands().flat_map(clap::Command::get_arguments) {
+            let variable = argument.get_env().map(|name| name.to_string_lossy().into_owned());
+            let flag = argument.get_long().unwrap_or_default();
+            assert_eq!(variable, Some(format!("LENDPAY_{}", flag.to_uppercase().replace('-', "_"))), "--{flag}");
+        }
+    }
+}

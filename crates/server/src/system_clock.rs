@@ -1,0 +1,15 @@
+//! The one place that asks the system for the time.
+
+use lendpay_api::Clock;
+use lendpay_domain::Timestamp;
+
+/// The system's clock, in microseconds: what every store can keep.
+pub struct SystemClock;
+
+impl Clock for SystemClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
+    fn now(&self) -> Timestamp {
+        let now = chrono::Utc::now();
+        Timestamp::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
+    }
+}

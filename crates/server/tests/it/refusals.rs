@@ -1,0 +1,104 @@
+//! What is refused before an endpoint sees it: even then the answer has the contract's shape and headers.
+
+use crate::data::fill;
+use crate::process::Server;
+use serde_json::Value;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+
+/// Sends bytes and reads to the end of the connection.
+fn exchange(server: &Server, bytes: &[u8]) -> String {
+    let mut stream = TcpStream::connect(&server.address).expect("a connection");
+    // The server may answer and close before everything is sent.
+    let _ = stream.write_all(bytes);
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer in UTF-8");
+    answer
+}
+
+/// The answer has this status, the headers of every answer, and an error body for `lending` or not.
+fn assert_refused(answer: &str, status: u16, lending: bool) -> Value {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
+    assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
+    let header = |name: &str| {
+        let mut values =
+            head.lines().filter_map(|line| line.split_once(": ")).filter(|(n, _)| n.eq_ignore_ascii_case(name));
+        let value = values.next().unwrap_or_else(|| panic!("no {name}: {answer}")).1;
+        assert_eq!(values.next(), None, "{answer}");
+        value
+    };
+    assert_eq!(header("access-control-allow-origin"), "*");
+    assert_eq!(header("content-type"), "application/json");
+    let body: Value = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}"));
+    assert_eq!(body["operationId"], header("x-request-id"));
+    let mut fields = vec!["title", "message", "errors", "date", "operationId"];
+    if lending {
+        fields.insert(2, "errorCode");
+    }
+    assert_eq!(body.as_object().expect("an object").keys().collect::<Vec<_>>(), fields);
+    body
+}
+
+#[test]
+fn what_is_not_http_or_has_too_long_a_head() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let server = Server::start(directory.path(), &[]);
+    assert_refused(&exchange(&server, b"what is this\r\n\r\n"), 400, false);
+    assert_refused(&exchange(&server, b"POST /payments/buyers HTTP/1.1\r\nno colon\r\n\r\n"), 400, false);
+    let long = "a".repeat(20_000);
+    let head = format!("POST /payments/buyers HTTP/1.1\r\nHost: x\r\nX-Long: {long}\r\n\r\n");
+    assert_refused(&exchange(&server, head.as_bytes()), 431, false);
+    let many = "X: y\r\n".repeat(200);
+    assert_refused(&exchange(&server, format!("POST / HTTP/1.1\r\nHost: x\r\n{many}\r\n").as_bytes()), 431, false);
+}
+
+#[test]
+fn a_head_or_a_body_that_drips_gets_408() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = fill(directory.path(), 1);
+    let server = Server::start(directory.path(), &["--request-timeout", "1"]);
+    assert_refused(&exchange(&server, b"POST /payments/buyers HTTP/1.1\r\nHost: x\r\n"), 408, false);
+    let body = b"POST /payments/buyers HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nConnection: close\r\n\r\n{";
+    assert_refused(&exchange(&server, body), 408, false);
+    let head = format!(
+        "POST {} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n",
+        data.accept_path(data.offers[0])
+    );
+    let refused = assert_refused(&exchange(&server, head.as_bytes()), 408, true);
+    assert_eq!(refused["errorCode"], "Timeout");
+}
+
+#[test]
+fn a_body_of_64_kib_and_one_byte_gets_413_with_and_without_its_length() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = fill(directory.path(), 2);
+    let server = Server::start(directory.path(), &[]);
+    for size in [65_537, 300_000] {
+        let body = "x".repeat(size);
+        let with = format!(
+            "POST {} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {size}\r\n\r\n{body}",
+            data.accept_path(data.offers[0])
+        );
+        assert_eq!(assert_refused(&exchange(&server, with.as_bytes()), 413, true)["errorCode"], "RequestTooLarge");
+        let without = format!(
+            "POST /payments/buyers HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n\
+             {size:x}\r\n{body}\r\n0\r\n\r\n"
+        );
+        assert_refused(&exchange(&server, without.as_bytes()), 413, false);
+    }
+    let key = [("x-service-apikey", data.key.as_str())];
+    let fits = server.post(&data.accept_path(data.offers[0]), &key, &"x".repeat(65_536)).expect("an answer");
+    assert_eq!(fits.status, 200, "{}", fits.body);
+    assert_eq!(fits.headers["access-control-allow-origin"], "*");
+}
+
+#[test]
+fn a_chunk_that_is_malformed_gets_400_and_the_next_connection_works() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = fill(directory.path(), 1);
+    let server = Server::start(directory.path(), &[]);
+    let head = "POST /payments/buyers HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnot hex\r\n";
+    assert_refused(&exchange(&server, head.as_bytes()), 400, false);
+    let key = [("x-service-apikey", data.key.as_str())];
+    assert_eq!(server.post("/payments/buyers", &key, "{}").expect("an answer").status, 201);
+}
