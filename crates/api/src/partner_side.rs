@@ -27,10 +27,8 @@ pub fn partner_side<S: Store>(
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let operations = (
-        AcceptOfferApi { store: Arc::clone(&store) },
-        CreateBuyerApi { store, checks: settings.buyer_checks },
-    );
+    let operations =
+        (AcceptOfferApi { store: Arc::clone(&store) }, CreateBuyerApi { store, checks: settings.buyer_checks });
     let document = partner::document();
     let (pages, mut routes) = document.pages().add(Route::new());
     routes.extend(document.routes());

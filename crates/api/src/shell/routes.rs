@@ -22,13 +22,14 @@ impl Routes {
     }
 }
 
+/// As the router does it: an empty segment is an id too, though none that anything has.
 fn matches(template: &str, path: &str) -> bool {
     let (mut wanted, mut given) = (template.split('/'), path.split('/'));
     loop {
         match (wanted.next(), given.next()) {
             (None, None) => return true,
             (Some(wanted), Some(given)) if wanted == given => {}
-            (Some(wanted), Some(given)) if wanted.starts_with('{') && !given.is_empty() => {}
+            (Some(wanted), Some(_)) if wanted.starts_with('{') => {}
             _ => return false,
         }
     }
@@ -41,8 +42,9 @@ mod tests {
     #[test]
     fn an_address_is_matched_segment_by_segment() {
         assert!(matches("/a/{id}/b", "/a/1/b"));
+        assert!(matches("/a/{id}/b", "/a//b"));
         assert!(matches("/", "/"));
-        for path in ["/a//b", "/a/1/b/", "/a/1", "/a/1/2/b", "/", ""] {
+        for path in ["/a/1/b/", "/a/1", "/a/1/2/b", "/", ""] {
             assert!(!matches("/a/{id}/b", path), "{path}");
         }
     }
