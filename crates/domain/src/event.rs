@@ -45,6 +45,17 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// Every type of event.
+    pub const TYPES: [&'static str; 7] = [
+        "offer.created",
+        "offer.accepted",
+        "offer.declined",
+        "offer.expired",
+        "offer.advanced",
+        "offer.archived",
+        "buyer.created",
+    ];
+
     /// The type of the event, as the contract names it.
     pub const fn event_type(&self) -> &'static str {
         match self {
@@ -57,6 +68,21 @@ impl Subject {
                 Status::Archived => "offer.archived",
             },
             Self::Buyer(_) => "buyer.created",
+        }
+    }
+
+    /// The place of the type in [`Self::TYPES`].
+    pub const fn type_index(&self) -> usize {
+        match self {
+            Self::Offer { status, .. } => match status {
+                Status::Offered => 0,
+                Status::CustomerAccepted => 1,
+                Status::CustomerDeclined => 2,
+                Status::Expired => 3,
+                Status::Advanced => 4,
+                Status::Archived => 5,
+            },
+            Self::Buyer(_) => 6,
         }
     }
 }
@@ -78,4 +104,20 @@ pub struct Event {
     pub actor: Actor,
     /// The request that caused it, or that found the expiry.
     pub operation: OperationId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_type_has_its_place() {
+        let (application, offer) = (ApplicationId::from_bytes([1; 16]), OfferId::from_bytes([2; 16]));
+        let offers = Status::ALL.iter().map(|&status| Subject::Offer { application, offer, status });
+        let subjects: Vec<_> = offers.chain([Subject::Buyer(BuyerId::from_bytes([3; 16]))]).collect();
+        assert_eq!(subjects.len(), Subject::TYPES.len());
+        for subject in subjects {
+            assert_eq!(Subject::TYPES[subject.type_index()], subject.event_type());
+        }
+    }
 }

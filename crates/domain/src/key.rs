@@ -140,6 +140,15 @@ impl KeyRecord {
     }
 }
 
+/// A key with its last use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyInUse {
+    /// The key.
+    pub key: KeyRecord,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
