@@ -17,6 +17,18 @@ pub enum Actor {
     Clock,
 }
 
+impl Actor {
+    /// Reads what `Display` writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "oauth" => Some(Self::OAuthClient),
+            "operator" => Some(Self::Operator),
+            "clock" => Some(Self::Clock),
+            _ => text.strip_prefix("key:").and_then(KeyId::parse).map(Self::Key),
+        }
+    }
+}
+
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -109,6 +121,15 @@ pub struct Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn actors_are_read_as_they_are_written() {
+        let key = Actor::Key(KeyId::from_bytes([7; 16]));
+        for actor in [key, Actor::OAuthClient, Actor::Operator, Actor::Clock] {
+            assert_eq!(Actor::parse(&actor.to_string()), Some(actor));
+        }
+        assert_eq!(Actor::parse("key:"), None);
+    }
 
     #[test]
     fn every_type_has_its_place() {

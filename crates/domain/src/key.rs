@@ -18,6 +18,14 @@ impl Area {
     /// Every area.
     pub const ALL: [Self; 2] = [Self::Lending, Self::Payments];
 
+    /// The name that operators write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lending => "lending",
+            Self::Payments => "payments",
+        }
+    }
+
     const fn bit(self) -> u8 {
         match self {
             Self::Lending => 1,

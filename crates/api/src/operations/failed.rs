@@ -1,8 +1,8 @@
 //! How an operation says in the document which failures it can really give.
 
 use crate::failure::Failure;
-use crate::wire::error::{LendingError, PaymentsError};
-use lendpay_domain::key::Area;
+use crate::side::Shape;
+use crate::wire::error::{LendingError, OperatorError, PaymentsError};
 use poem_openapi::ApiResponse;
 use poem_openapi::registry::{
     MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
@@ -10,12 +10,12 @@ use poem_openapi::registry::{
 use poem_openapi::types::Type;
 use std::marker::PhantomData;
 
-/// An operation: its area and everything that it may answer instead of success.
+/// An operation: the shape of its errors and everything that it may answer instead of success.
 pub(crate) trait Operation: Send + Sync + 'static {
     /// Its `operationId`.
     const ID: &'static str;
-    /// Its area, which gives errors their shape.
-    const AREA: Area;
+    /// The shape of its errors.
+    const SHAPE: Shape;
     /// One of each failure that it can give. The document's responses and examples are made from them.
     fn failures() -> Vec<Failure>;
 }
@@ -40,12 +40,13 @@ impl<O: Operation> ApiResponse for Failed<O> {
         let mut failures = O::failures();
         failures.sort_by_key(Failure::status);
         failures.dedup_by_key(|failure| failure.status());
-        let schema = || match O::AREA {
-            Area::Lending => LendingError::schema_ref(),
-            Area::Payments => PaymentsError::schema_ref(),
+        let schema = || match O::SHAPE {
+            Shape::Lending => LendingError::schema_ref(),
+            Shape::Payments => PaymentsError::schema_ref(),
+            Shape::Operator => OperatorError::schema_ref(),
         };
         let response = |failure: Failure| MetaResponse {
-            description: description(&failure),
+            description: if O::SHAPE == Shape::Operator { for_operators(&failure) } else { description(&failure) },
             status: Some(failure.status().as_u16()),
             status_range: None,
             content: vec![MetaMediaType { content_type: "application/json", schema: schema() }],
@@ -55,9 +56,10 @@ impl<O: Operation> ApiResponse for Failed<O> {
     }
 
     fn register(registry: &mut Registry) {
-        match O::AREA {
-            Area::Lending => LendingError::register(registry),
-            Area::Payments => PaymentsError::register(registry),
+        match O::SHAPE {
+            Shape::Lending => LendingError::register(registry),
+            Shape::Payments => PaymentsError::register(registry),
+            Shape::Operator => OperatorError::register(registry),
         }
     }
 }
@@ -76,6 +78,16 @@ fn description(failure: &Failure) -> &'static str {
         422 => "The Idempotency-Key was used with another payload.",
         503 => "The service cannot do this now. Try again after the time in Retry-After.",
         _ => "Something went wrong on our side.",
+    }
+}
+
+/// The same on the operator's side.
+fn for_operators(failure: &Failure) -> &'static str {
+    match failure.status().as_u16() {
+        401 => "The operator's key is missing or not the right one.",
+        404 => "Nothing was found with that identifier.",
+        409 => "What is there does not allow this; `errorCode` says why.",
+        _ => description(failure),
     }
 }
 
