@@ -5,7 +5,7 @@
 
 use crate::failure::Failure;
 use crate::operations::Operation;
-use lendpay_domain::key::Area;
+use crate::side::Shape;
 use lendpay_domain::{OperationId, Timestamp};
 use serde_json::{Map, Value, json};
 
@@ -31,9 +31,10 @@ impl Described {
 fn example<O: Operation>(failure: &Failure) -> Example {
     let operation = OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes());
     let at = Timestamp::from_timestamp(1_653_653_744, 50_386_800).unwrap_or_default();
-    let body = match O::AREA {
-        Area::Lending => json!(failure.lending(operation, at)),
-        Area::Payments => json!(failure.payments(operation, at)),
+    let body = match O::SHAPE {
+        Shape::Lending => json!(failure.lending(operation, at)),
+        Shape::Payments => json!(failure.payments(operation, at)),
+        Shape::Operator => json!(failure.operator(operation, at)),
     };
     (failure.to_string(), body)
 }
@@ -44,7 +45,11 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
     // A `$ref` cannot be nullable in 3.0; its schema can.
-    document["components"]["schemas"]["MaskedBankAccount"]["nullable"] = true.into();
+    for nullable in ["MaskedBankAccount", "FullBankAccount"] {
+        if let Some(schema) = document["components"]["schemas"].get_mut(nullable) {
+            schema["nullable"] = true.into();
+        }
+    }
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
             if let Some(described) = operations.iter().find(|described| operation["operationId"] == described.id) {
