@@ -284,6 +284,10 @@ pub trait Store: Send + Sync + 'static {
     /// The key with this hash, valid or not.
     fn find_key(&self, hash: KeyHash) -> impl Future<Output = Answer<Option<KeyRecord>>> + Send;
 
+    /// The partner with this client id at the authorization server. Asked for each request with a token: a store does not
+    /// look through all partners for it.
+    fn find_client(&self, client: &str) -> impl Future<Output = Answer<Option<PartnerId>>> + Send;
+
     /// An offer, as seen at the moment `now`.
     fn find_offer(
         &self,

@@ -5,7 +5,7 @@ use lendpay_domain::event::Event;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::store::*;
-use lendpay_domain::{ApplicationId, BuyerId, OfferId, Store, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, Store, Timestamp};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem_openapi::OpenApi;
@@ -42,6 +42,9 @@ impl Store for NoStore {
         match *self {}
     }
     async fn find_key(&self, _: KeyHash) -> Answer<Option<KeyRecord>> {
+        match *self {}
+    }
+    async fn find_client(&self, _: &str) -> Answer<Option<PartnerId>> {
         match *self {}
     }
     async fn find_offer(&self, _: ApplicationId, _: OfferId, _: Timestamp) -> Answer<Option<Offer>> {

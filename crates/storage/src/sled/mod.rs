@@ -9,9 +9,10 @@
 //! | `decide` | from commands to staged changes, by the domain's rules |
 //! | `log` | every change in order, which is also what events are read from |
 //! | `read` | reads, on the caller's thread |
-//! | `trees`, `fault`, `health` | keys, damaged records, progress and counters |
+//! | `trees`, `clients`, `fault`, `health` | keys, who an OAuth client is, damaged records, progress and counters |
 //! | `quiet`, `release` | panics, the lock on the directory |
 
+mod clients;
 mod committer;
 mod decide;
 mod fault;
@@ -181,6 +182,10 @@ impl Store for SledStore {
 
     async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
         self.key(hash).await
+    }
+
+    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        self.client(client).await
     }
 
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {

@@ -1,5 +1,6 @@
 //! The trees, and how their keys look.
 
+use super::clients::Clients;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
 use sled::{Db, IVec, Tree};
@@ -106,6 +107,7 @@ pub(super) struct Trees {
     pub(super) db: Db,
     pub(super) log: Tree,
     pub(super) meta: Tree,
+    pub(super) clients: Clients,
     states: [Tree; Kind::ALL.len()],
 }
 
@@ -114,7 +116,7 @@ impl Trees {
         let tree = |kind: Kind| db.open_tree(kind.name());
         let [a, b, c, d, e] = Kind::ALL;
         let states = [tree(a)?, tree(b)?, tree(c)?, tree(d)?, tree(e)?];
-        Ok(Self { log: db.open_tree("log")?, meta: db.open_tree("meta")?, states, db })
+        Ok(Self { log: db.open_tree("log")?, meta: db.open_tree("meta")?, clients: Clients::default(), states, db })
     }
 
     pub(super) const fn tree(&self, kind: Kind) -> &Tree {
@@ -126,6 +128,9 @@ impl Trees {
     }
 
     pub(super) fn insert(&self, key: &StateKey, value: IVec) -> sled::Result<()> {
+        if key.kind == Kind::Partners {
+            self.clients.put(key, &value);
+        }
         self.tree(key.kind).insert(key.bytes(), value).map(drop)
     }
 

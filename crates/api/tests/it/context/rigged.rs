@@ -5,7 +5,7 @@ use lendpay_domain::event::Event;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::store::*;
-use lendpay_domain::{ApplicationId, BuyerId, OfferId, Store, StoreError, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, Store, StoreError, Timestamp};
 use std::sync::Mutex;
 
 /// What requests ask of a store.
@@ -93,6 +93,9 @@ impl<S: Store> Store for Rigged<S> {
     }
     async fn put_application(&self, command: PutApplication) -> Answer<PutApplicationOutcome> {
         self.inner.put_application(command).await
+    }
+    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        self.inner.find_client(client).await
     }
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
         self.inner.find_offer(application, offer, now).await
