@@ -3,7 +3,7 @@
 //! Knows the domain and its [`Store`](lendpay_domain::Store) port; knows no database, no file path and no environment.
 //!
 //! A request passes `shell` (request id, time and size limit, CORS, panics, log line), then an operation in
-//! `operations`, which authenticates through `caller`, turns the wire into a domain command, hands it to the store and
+//! `operations`, which authenticates through `caller` (keys) and `tokens` (OAuth 2.0), turns the wire into a domain command, hands it to the store and
 //! turns the outcome back into the wire. Whatever fails is a [`Failure`]; only `shell` makes a body of it.
 
 mod caller;
@@ -17,6 +17,7 @@ mod partner_side;
 mod random;
 mod request_body;
 mod shell;
+mod tokens;
 mod wire;
 
 pub use clock::Clock;
@@ -24,3 +25,4 @@ pub use failure::{Failure, refusal};
 pub use partner_side::{PartnerSettings, partner_side};
 pub use random::{event_id, key_bits, uuid};
 pub use shell::{FirstByte, Limits};
+pub use tokens::{KeySource, OAuth, Tokens};

@@ -5,6 +5,7 @@ use crate::document::partner;
 use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
 use crate::shell::{Limits, Routes, Shell};
+use crate::tokens::OAuth;
 use lendpay_domain::Store;
 use lendpay_domain::buyer_checks::BuyerChecks;
 use poem::endpoint::BoxEndpoint;
@@ -13,12 +14,14 @@ use poem_openapi::OpenApiService;
 use std::sync::Arc;
 
 /// What an operator may set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PartnerSettings {
     /// How much is asked of a buyer.
     pub buyer_checks: BuyerChecks,
     /// What a request may take.
     pub limits: Limits,
+    /// OAuth 2.0; without it every token is refused.
+    pub oauth: Option<OAuth>,
 }
 
 /// Everything that partners reach.
@@ -27,12 +30,13 @@ pub fn partner_side<S: Store>(
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let operations =
-        (AcceptOfferApi { store: Arc::clone(&store) }, CreateBuyerApi { store, checks: settings.buyer_checks });
-    let document = partner::document();
+    let (tokens, token_url) = settings.oauth.map(|oauth| (oauth.tokens, oauth.token_url)).unzip();
+    let lending = AcceptOfferApi { store: Arc::clone(&store), tokens: tokens.clone() };
+    let payments = CreateBuyerApi { store, tokens, checks: settings.buyer_checks };
+    let document = partner::document(token_url.as_deref());
     let (pages, mut routes) = document.pages().add(Route::new());
     routes.extend(document.routes());
-    let operations = OpenApiService::new(operations, "", "").into_endpoint();
+    let operations = OpenApiService::new((lending, payments), "", "").into_endpoint();
     let inner = Inside { operations, pages };
     Shell { inner, clock, limits: settings.limits, routes: Routes(routes) }
 }

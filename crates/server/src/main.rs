@@ -2,6 +2,7 @@
 
 mod demo;
 mod listener;
+mod oauth;
 mod serve;
 mod settings;
 mod stop;

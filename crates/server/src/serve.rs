@@ -1,11 +1,12 @@
 //! `lendpay serve`: the store, the partner side and what ends them.
 
 use crate::listener::{self, Site};
+use crate::oauth;
 use crate::settings::{Common, Serve, StorePlace};
 use crate::stop::StopSignals;
 use crate::system_clock::SystemClock;
 use crate::telemetry;
-use lendpay_api::{Clock, Limits, PartnerSettings, partner_side};
+use lendpay_api::{Clock, Limits, OAuth, PartnerSettings, partner_side};
 use lendpay_storage::{SledOptions, SledStore};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ const FAILED_GRACE: Duration = Duration::from_secs(1);
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
     telemetry::start(&settings.common)?;
+    let oauth = oauth::of(&settings.oauth)?;
     let StorePlace::Sled(path) = &settings.store;
     let store = open(path, &settings.common)?;
     runtime()?.block_on(async {
@@ -29,7 +31,8 @@ pub fn run(settings: &Serve) -> Result<(), String> {
         let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
         let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
         tracing::info!(%address, docs = %format!("http://{address}/docs"), store = %path.display(), "ready");
-        until_stopped(listener, store, &settings.common, signals).await
+        oauth::keep_keys(oauth.as_ref());
+        until_stopped(listener, store, &settings.common, oauth, signals).await
     })
 }
 
@@ -57,13 +60,14 @@ pub async fn until_stopped(
     listener: TcpListener,
     store: SledStore,
     settings: &Common,
+    oauth: Option<OAuth>,
     mut signals: StopSignals,
 ) -> Result<(), String> {
     let store = Arc::new(store);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let request_time = settings.request_timeout;
     let partner_settings =
-        PartnerSettings { buyer_checks: settings.buyer_checks.into(), limits: Limits { request_time } };
+        PartnerSettings { buyer_checks: settings.buyer_checks.into(), limits: Limits { request_time }, oauth };
     let endpoint = partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings);
     let site = Arc::new(Site::new(endpoint, clock, request_time));
 

@@ -1,5 +1,6 @@
 //! The command line and the environment: every flag has a variable, and nothing is read anywhere else.
 
+use crate::oauth::OAuthSettings;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lendpay_domain::buyer_checks::BuyerChecks;
 use std::net::SocketAddr;
@@ -18,7 +19,7 @@ pub struct Settings {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the service until SIGTERM or Ctrl-C.
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Try the service: a throw-away store with a partner, a key and a few offers.
     Demo(Demo),
 }
@@ -36,6 +37,9 @@ pub struct Serve {
 
     #[command(flatten)]
     pub common: Common,
+
+    #[command(flatten)]
+    pub oauth: OAuthSettings,
 }
 
 /// What `demo` needs.

@@ -38,13 +38,14 @@ fn example<O: Operation>(failure: &Failure) -> Example {
     (failure.to_string(), body)
 }
 
-pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
+pub(super) fn finish(raw: &str, operations: &[Described], token_url: &str) -> Value {
     // The raw document is JSON that poem-openapi has just written.
     let mut document: Value = serde_json::from_str(raw).unwrap_or_default();
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
     // A `$ref` cannot be nullable in 3.0; its schema can.
     document["components"]["schemas"]["MaskedBankAccount"]["nullable"] = true.into();
+    document["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"]["tokenUrl"] = token_url.into();
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
             if let Some(described) = operations.iter().find(|described| operation["operationId"] == described.id) {
