@@ -2,7 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::tokens::Tokens;
+use crate::tokens::{Refusal, Tokens};
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{Area, KeyHash};
 use lendpay_domain::{PartnerId, Store};
@@ -90,8 +90,12 @@ async fn admit_token<S: Store>(
     area: Area,
     context: &Context,
 ) -> Result<Caller, Failure> {
-    let verified = tokens.verify(&token.0, context.at).await.ok_or(Failure::InvalidToken)?;
-    let partner = store.find_client(&verified.client).await?.ok_or(Failure::InvalidToken)?;
+    let refused = |refusal: Refusal| {
+        tracing::debug!(operation = %context.operation, reason = %refusal, "a token is not accepted");
+        Failure::InvalidToken
+    };
+    let verified = tokens.verify(&token.0, context.at).await.map_err(refused)?;
+    let partner = store.find_client(&verified.client).await?.ok_or_else(|| refused(Refusal::NoPartner))?;
     context.set_partner(partner);
     if !verified.areas.contains(area) {
         return Err(Failure::MissingScope(area));

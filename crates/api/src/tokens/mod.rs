@@ -20,12 +20,12 @@ mod seen;
 mod tests;
 
 pub use keys::KeySource;
+pub(crate) use refusal::Refusal;
 
 use claims::Expected;
 use keys::Keys;
 use lendpay_domain::Timestamp;
 use lendpay_domain::key::Areas;
-use refusal::Refusal;
 use seen::Seen;
 use sha2::{Digest as _, Sha256};
 use std::convert::Infallible;
@@ -74,13 +74,8 @@ impl Tokens {
         self.keys.keep().await
     }
 
-    /// Accepts a token or does not; the reason is for the log at most, and never holds a part of the token.
-    pub(crate) async fn verify(&self, token: &str, now: Timestamp) -> Option<Verified> {
-        let result = self.judge(token, now).await;
-        result.inspect_err(|refusal| tracing::debug!(%refusal, "a token is not accepted")).ok()
-    }
-
-    async fn judge(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
+    /// Accepts a token or does not.
+    pub(crate) async fn verify(&self, token: &str, now: Timestamp) -> Result<Verified, Refusal> {
         if token.len() > LONGEST {
             return Err(Refusal::TooLong);
         }

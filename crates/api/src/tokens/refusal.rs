@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-/// For the log. Callers are told only that the token is not valid.
+/// For the log, and never with a part of the token. Callers are told only that the token is not valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     TooLong,
     Malformed,
     Algorithm,
@@ -17,6 +17,7 @@ pub(super) enum Refusal {
     Expired,
     NotYet,
     NoClient,
+    NoPartner,
 }
 
 impl fmt::Display for Refusal {
@@ -34,6 +35,7 @@ impl fmt::Display for Refusal {
             Self::Expired => "it has expired",
             Self::NotYet => "it is not valid yet",
             Self::NoClient => "it names no client",
+            Self::NoPartner => "its client is no partner's",
         })
     }
 }

@@ -44,7 +44,6 @@ impl Issuer {
             .build();
         let config = ureq::Agent::config_builder()
             .tls_config(tls)
-            .https_only(issuer.is_https())
             .timeout_global(Some(LIMIT))
             // The address that was checked is the address that answers.
             .max_redirects(0)

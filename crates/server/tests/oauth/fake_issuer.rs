@@ -1,8 +1,8 @@
 //! An authorization server that publishes the keys that it is told to, and counts who asks for them.
 
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 #[derive(Default)]
@@ -11,8 +11,13 @@ struct State {
     fetches: u64,
     /// Accepts connections and never answers; they are kept here, open.
     silent: bool,
-    held: Vec<TcpStream>,
+    held: Vec<Box<dyn Connection>>,
 }
+
+/// A connection, with TLS or without.
+trait Connection: Read + Write + Send {}
+
+impl<C: Read + Write + Send> Connection for C {}
 
 pub struct FakeIssuer {
     pub url: String,
@@ -21,14 +26,34 @@ pub struct FakeIssuer {
 
 impl FakeIssuer {
     pub fn start(keys: Vec<Value>) -> Self {
+        Self::serve(keys, None)
+    }
+
+    /// Serves https as `localhost`.
+    pub fn start_tls(keys: Vec<Value>, tls: rustls::ServerConfig) -> Self {
+        Self::serve(keys, Some(Arc::new(tls)))
+    }
+
+    fn serve(keys: Vec<Value>, tls: Option<Arc<rustls::ServerConfig>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         // With a path, since metadata of such an issuer is found in another way.
-        let url = format!("http://{}/tenant", listener.local_addr().expect("an address"));
+        let port = listener.local_addr().expect("an address").port();
+        let url = match &tls {
+            Some(_) => format!("https://localhost:{port}/tenant"),
+            None => format!("http://127.0.0.1:{port}/tenant"),
+        };
         let state = Arc::new(Mutex::new(State { keys, ..State::default() }));
         let (shared, issuer) = (Arc::clone(&state), url.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (state, issuer) = (Arc::clone(&shared), issuer.clone());
+                let stream: Box<dyn Connection> = match &tls {
+                    Some(tls) => {
+                        let tls = rustls::ServerConnection::new(Arc::clone(tls)).expect("a TLS connection");
+                        Box::new(rustls::StreamOwned::new(tls, stream))
+                    }
+                    None => Box::new(stream),
+                };
                 std::thread::spawn(move || answer(stream, &state, &issuer));
             }
         });
@@ -51,8 +76,8 @@ impl FakeIssuer {
     }
 }
 
-fn answer(stream: TcpStream, state: &Mutex<State>, issuer: &str) {
-    let mut reader = BufReader::new(stream.try_clone().expect("a socket"));
+fn answer(stream: Box<dyn Connection>, state: &Mutex<State>, issuer: &str) {
+    let mut reader = BufReader::new(stream);
     let mut first = String::new();
     let mut line = String::new();
     // The client may have gone away.
@@ -74,11 +99,12 @@ fn answer(stream: TcpStream, state: &Mutex<State>, issuer: &str) {
         _ => ("404 Not Found", Value::Null),
     };
     if state.silent {
-        state.held.push(stream);
+        state.held.push(reader.into_inner());
         return;
     }
     drop(state);
     let body = body.to_string();
     let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", body.len());
-    let _ = (&stream).write_all(format!("{head}{body}").as_bytes());
+    let mut stream = reader.into_inner();
+    let _ = stream.write_all(format!("{head}{body}").as_bytes()).and_then(|()| stream.flush());
 }

@@ -16,3 +16,4 @@ mod secrecy;
 mod settings;
 mod signer;
 mod swagger;
+mod tls;

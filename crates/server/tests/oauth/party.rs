@@ -1,6 +1,6 @@
 //! A store with partners that have OAuth clients, and the binary serving it.
 
-use crate::process::{Reply, Server, client, post};
+use crate::process::{BINARY, Process, Reply, Server, arguments, client, command, post};
 use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{ApiKey, Area, KeyRecord};
@@ -32,9 +32,16 @@ pub struct Service {
 impl Service {
     /// Serves partners with these client ids; `more` are further arguments.
     pub fn start(clients: &[&str], more: &[&str]) -> Self {
+        Self::start_in(clients, more, &[])
+    }
+
+    /// Serves with variables in its environment.
+    pub fn start_in(clients: &[&str], more: &[&str], variables: &[(&str, &Path)]) -> Self {
         let data = tempfile::tempdir().expect("a directory");
         let (offers, key) = fill(data.path(), clients);
-        Self { server: Server::start(data.path(), more), offers, key, _data: data }
+        let mut command = command(BINARY);
+        command.args(arguments(data.path())).args(more).envs(variables.iter().copied());
+        Self { server: Server::ready(Process::spawn(command)), offers, key, _data: data }
     }
 
     /// Serves with the tokens of an issuer, whose keys it has.
