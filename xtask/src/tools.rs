@@ -17,8 +17,16 @@ struct DebianTool {
 
 /// All that has to be on the machine besides the Rust toolchain.
 const DEBIAN_TOOLS: &[DebianTool] = &[
+    // Shows that Swagger UI gets a token and uses it.
+    DebianTool { package: "chromium", probe: &["chromium", "--version"] },
     // The server's tests call it, as the README's readers do.
     DebianTool { package: "curl", probe: &["curl", "--version"] },
+    // The authorization server of the tests, and what steers the browser; both need Node.js 20 at least.
+    DebianTool {
+        package: "nodejs",
+        probe: &["node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"],
+    },
+    DebianTool { package: "npm", probe: &["npm", "--version"] },
     // For the OpenAPI validator; Debian keeps `ensurepip` apart from Python itself.
     DebianTool { package: "python3-venv", probe: &["python3", "-c", "import ensurepip, venv"] },
     // Shows that the store syncs before it replies.
