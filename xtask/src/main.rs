@@ -1,6 +1,8 @@
 //! The chores of this workspace, as one program: `cargo xtask --help`.
 
+mod breaking;
 mod command;
+mod linters;
 mod openapi;
 mod report;
 mod test_run;
@@ -43,19 +45,36 @@ enum OpenapiAction {
     Export,
     /// Fails with a diff when a file in openapi/ is not what the code makes
     Check,
+    /// Judges the files in openapi/ with openapi-spec-validator, Redocly and Spectral; a warning fails too
+    Lint,
+    /// Fails when a document has changed since a commit in a way that breaks clients, or without saying so
+    ///
+    /// A change that breaks needs a major step of info.version; any change needs a step and an entry in
+    /// openapi/CHANGELOG.md. Judged by oasdiff, and by us where oasdiff only informs.
+    Breaking {
+        /// The commit to compare with; left out: where this branch left main, or on main the last change of a document
+        #[arg(long, value_name = "REV")]
+        base: Option<String>,
+        /// Instead, makes changes to partner.json that break or do not, and fails when one is judged wrong
+        #[arg(long, conflicts_with = "base")]
+        self_test: bool,
+    },
 }
 
 fn main() -> ExitCode {
     // The parent of this package's directory is the workspace, from wherever the command was called.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
     let done = match Arguments::parse().chore {
-        Chore::Openapi { action } => {
-            let mode = match action {
-                OpenapiAction::Export => Mode::Export,
-                OpenapiAction::Check => Mode::Check,
-            };
-            openapi::bring_in_line(root, &documents(), mode)
-        }
+        Chore::Openapi { action } => match action {
+            OpenapiAction::Export => openapi::bring_in_line(root, &documents(), Mode::Export),
+            OpenapiAction::Check => openapi::bring_in_line(root, &documents(), Mode::Check),
+            OpenapiAction::Lint => linters::check(root),
+            OpenapiAction::Breaking { self_test: true, .. } => breaking::self_test(root, &documents()),
+            OpenapiAction::Breaking { base, .. } => match base.or_else(|| breaking::usual_base(root)) {
+                Some(base) => breaking::check(root, &documents(), &base),
+                None => Err(anyhow::anyhow!("there is no earlier commit with a document; name one with --base")),
+            },
+        },
         Chore::Test => test_run::run(root),
     };
     match done {

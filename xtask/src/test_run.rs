@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use lendpay_api::document::documents;
 
+use crate::breaking;
 use crate::command::{command, run as run_command, run_within};
+use crate::linters;
 use crate::openapi::{self, Mode};
 use crate::report::{Entry, Outcome, summary};
 use crate::tools::{self, CargoDeny};
@@ -23,7 +25,8 @@ const STEPS: &[Step] = &[
     Step { name: "lints", run: lints },
     Step { name: "tests", run: |root| cargo(root, &["test", "--workspace", "--locked"]) },
     Step { name: "documents", run: current_documents },
-    Step { name: "validity", run: valid_documents },
+    Step { name: "linters", run: linted_documents },
+    Step { name: "breaking", run: breaking_changes },
     Step { name: "rustdoc", run: rustdoc },
     Step { name: "dependencies", run: dependencies },
     Step { name: "advisories", run: advisories },
@@ -83,14 +86,20 @@ fn current_documents(root: &Path) -> anyhow::Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-fn valid_documents(root: &Path) -> anyhow::Result<Outcome> {
-    let files = openapi::files(root)?;
-    if files.is_empty() {
-        bail!("there is no document to validate");
-    }
-    let validator = tools::openapi_validator(root)?;
-    let arguments = ["--schema", "3.0", "--validation-errors", "all"];
-    run_command(command(root, validator, &arguments).args(files))?;
+fn linted_documents(root: &Path) -> anyhow::Result<Outcome> {
+    linters::check(root)?;
+    Ok(Outcome::Passed)
+}
+
+/// First that the judge can be trusted, then its judgement.
+fn breaking_changes(root: &Path) -> anyhow::Result<Outcome> {
+    println!("$ cargo xtask openapi breaking --self-test");
+    breaking::self_test(root, &documents())?;
+    let Some(base) = breaking::usual_base(root) else {
+        return Ok(Outcome::NotChecked("no earlier commit has a document".to_owned()));
+    };
+    println!("$ cargo xtask openapi breaking --base {base}");
+    breaking::check(root, &documents(), &base)?;
     Ok(Outcome::Passed)
 }
 

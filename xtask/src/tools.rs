@@ -1,10 +1,12 @@
 //! The tools that the test run needs: where they are, and how they get there.
 
-use std::fs;
+pub mod npm;
+pub mod python;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use crate::command::{command, output, run, succeeds};
 
@@ -19,14 +21,21 @@ struct DebianTool {
 const DEBIAN_TOOLS: &[DebianTool] = &[
     // The server's tests call it, as the README's readers do.
     DebianTool { package: "curl", probe: &["curl", "--version"] },
-    // For the OpenAPI validator; Debian keeps `ensurepip` apart from Python itself.
+    // The merge base and earlier documents come from it.
+    DebianTool { package: "git", probe: &["git", "--version"] },
+    // For the linters, the comparison of documents, TypeScript and the browser's driver, which need version 20 or later.
+    DebianTool {
+        package: "nodejs",
+        probe: &["node", "-e", "process.exit(process.versions.node.split('.')[0] >= 20 ? 0 : 1)"],
+    },
+    DebianTool { package: "npm", probe: &["npm", "--version"] },
+    // For the OpenAPI validator and others; Debian keeps `ensurepip` apart from Python itself.
     DebianTool { package: "python3-venv", probe: &["python3", "-c", "import ensurepip, venv"] },
     // Shows that the store syncs before it replies.
     DebianTool { package: "strace", probe: &["strace", "-V"] },
 ];
 
 const CARGO_DENY_VERSION: &str = "0.20.2";
-const REQUIREMENTS: &str = include_str!("../requirements.txt");
 
 /// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
 pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
@@ -77,24 +86,6 @@ pub fn rust_components(root: &Path) -> anyhow::Result<()> {
     }
     println!("Adding rustfmt and clippy to the Rust toolchain.");
     run(&mut command(root, "rustup", &["component", "add", "rustfmt", "clippy"]))
-}
-
-/// The path of openapi-spec-validator, in a virtual environment that is made when it is not there.
-pub fn openapi_validator(root: &Path) -> anyhow::Result<PathBuf> {
-    let environment = folder(root).join("openapi-spec-validator");
-    let validator = environment.join("bin/openapi-spec-validator");
-    // Written last, so that it tells a finished environment of these very versions.
-    let stamp = environment.join("requirements.txt");
-    if validator.exists() && fs::read_to_string(&stamp).is_ok_and(|installed| installed == REQUIREMENTS) {
-        return Ok(validator);
-    }
-    println!("Installing openapi-spec-validator in a virtual environment.");
-    fs::create_dir_all(folder(root)).context("cannot create target/tools")?;
-    run(command(root, "python3", &["-m", "venv", "--clear"]).arg(&environment))?;
-    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--requirement"];
-    run(command(root, environment.join("bin/python"), &install).arg("xtask/requirements.txt"))?;
-    fs::write(&stamp, REQUIREMENTS).with_context(|| format!("cannot write {}", stamp.display()))?;
-    Ok(validator)
 }
 
 /// cargo-deny of the pinned version.
@@ -161,11 +152,5 @@ mod tests {
     fn the_advice_names_each_missing_package_and_the_command() {
         let advice = advice(&["curl", "strace"]);
         assert!(advice.contains("curl, strace") && advice.ends_with("sudo apt-get install curl strace"), "{advice}");
-    }
-
-    #[test]
-    fn every_python_requirement_is_pinned() {
-        let lines = REQUIREMENTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        assert_eq!(lines.filter(|line| !line.contains("==")).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }
