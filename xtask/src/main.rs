@@ -2,9 +2,11 @@
 
 mod breaking;
 mod command;
+mod demo;
 mod linters;
 mod openapi;
 mod report;
+mod sdk;
 mod test_run;
 mod tools;
 
@@ -31,12 +33,25 @@ enum Chore {
         #[command(subcommand)]
         action: OpenapiAction,
     },
+    /// Clients that are generated from openapi/partner.json into target/sdk/
+    Sdk {
+        #[command(subcommand)]
+        client: SdkAction,
+    },
     /// Runs everything that CI runs: formatting, lints, tests, documents, rustdoc, dependencies
     ///
     /// Stops at the first step that fails, with exit code 1, and ends with a table of what ran and for how long. Tools
     /// that are missing are installed: Python and Rust ones under target/tools, Debian packages only when run as root
     /// (otherwise their names are printed). The first run takes some minutes more, since it builds cargo-deny.
     Test,
+}
+
+#[derive(Subcommand)]
+enum SdkAction {
+    /// Generates each client, compiles it at its strictest and runs a program with it against the service
+    Test,
+    #[command(flatten)]
+    Generate(sdk::Language),
 }
 
 #[derive(Subcommand)]
@@ -75,6 +90,8 @@ fn main() -> ExitCode {
                 None => Err(anyhow::anyhow!("there is no earlier commit with a document; name one with --base")),
             },
         },
+        Chore::Sdk { client: SdkAction::Test } => sdk::test(root),
+        Chore::Sdk { client: SdkAction::Generate(language) } => sdk::generate(root, language).map(drop),
         Chore::Test => test_run::run(root),
     };
     match done {

@@ -21,6 +21,8 @@ struct DebianTool {
 const DEBIAN_TOOLS: &[DebianTool] = &[
     // The server's tests call it, as the README's readers do.
     DebianTool { package: "curl", probe: &["curl", "--version"] },
+    // For the generator of clients, and the Java client.
+    DebianTool { package: "default-jdk-headless", probe: &["javac", "-version"] },
     // The merge base and earlier documents come from it.
     DebianTool { package: "git", probe: &["git", "--version"] },
     // For the linters, the comparison of documents, TypeScript and the browser's driver, which need version 20 or later.

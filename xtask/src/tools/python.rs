@@ -18,8 +18,11 @@ pub struct PythonTool {
 pub const VALIDATOR: PythonTool =
     PythonTool { name: "openapi-spec-validator", requirements: include_str!("../../tools/openapi-spec-validator.txt") };
 
+/// The generator of clients, and what its Python client needs.
+pub const SDK: PythonTool = PythonTool { name: "sdk", requirements: include_str!("../../tools/sdk.txt") };
+
 #[cfg(test)]
-const ALL: &[PythonTool] = &[VALIDATOR];
+const ALL: &[PythonTool] = &[VALIDATOR, SDK];
 
 impl PythonTool {
     /// The folder of the programs in its virtual environment, which is made when it is not there.
