@@ -1,6 +1,7 @@
 //! The chores of this workspace, as one program: `cargo xtask --help`.
 
 mod breaking;
+mod browser;
 mod command;
 mod demo;
 mod linters;
@@ -38,6 +39,8 @@ enum Chore {
         #[command(subcommand)]
         client: SdkAction,
     },
+    /// Walks through the documentation's page in Chromium, and through pages that are broken on purpose
+    Browser,
     /// Runs everything that CI runs: formatting, lints, tests, documents, rustdoc, dependencies
     ///
     /// Stops at the first step that fails, with exit code 1, and ends with a table of what ran and for how long. Tools
@@ -92,6 +95,7 @@ fn main() -> ExitCode {
         },
         Chore::Sdk { client: SdkAction::Test } => sdk::test(root),
         Chore::Sdk { client: SdkAction::Generate(language) } => sdk::generate(root, language).map(drop),
+        Chore::Browser => browser::test(root),
         Chore::Test => test_run::run(root),
     };
     match done {

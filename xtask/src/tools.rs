@@ -19,6 +19,8 @@ struct DebianTool {
 
 /// All that has to be on the machine besides the Rust toolchain.
 const DEBIAN_TOOLS: &[DebianTool] = &[
+    // For the walk through the documentation's page.
+    DebianTool { package: "chromium", probe: &["/usr/bin/chromium", "--version"] },
     // The server's tests call it, as the README's readers do.
     DebianTool { package: "curl", probe: &["curl", "--version"] },
     // For the generator of clients, and the Java client.

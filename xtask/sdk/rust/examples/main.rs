@@ -1,6 +1,8 @@
 //! The generated Rust client against the running service: every kind of answer, read through its types.
 
-use lendpay_partner::types::{BankAccount, BuyerType, CreateBuyerIdempotencyKey, LendingError, NewBuyer, OfferStatus, OfferType};
+use lendpay_partner::types::{
+    BankAccount, BuyerType, CreateBuyerIdempotencyKey, LendingError, NewBuyer, OfferStatus, OfferType,
+};
 use lendpay_partner::{Client, Error};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
