@@ -11,20 +11,16 @@ use anyhow::bail;
 use crate::command::{command, output, run, succeeds};
 
 /// A program from a Debian package.
-struct DebianTool {
+pub struct DebianTool {
     package: &'static str,
     /// A command that succeeds when the tool is there.
     probe: &'static [&'static str],
 }
 
-/// All that has to be on the machine besides the Rust toolchain.
-const DEBIAN_TOOLS: &[DebianTool] = &[
-    // For the walk through the documentation's page.
-    DebianTool { package: "chromium", probe: &["/usr/bin/chromium", "--version"] },
+/// What has to be on the machine for everyday work, besides the Rust toolchain.
+pub const EVERYDAY: &[DebianTool] = &[
     // The server's tests call it, as the README's readers do.
     DebianTool { package: "curl", probe: &["curl", "--version"] },
-    // For the generator of clients, and the Java client.
-    DebianTool { package: "default-jdk-headless", probe: &["javac", "-version"] },
     // The merge base and earlier documents come from it.
     DebianTool { package: "git", probe: &["git", "--version"] },
     // For the linters, the comparison of documents, TypeScript and the browser's driver, which need version 20 or later.
@@ -39,13 +35,20 @@ const DEBIAN_TOOLS: &[DebianTool] = &[
     DebianTool { package: "strace", probe: &["strace", "-V"] },
 ];
 
+/// What has to be there too for the clients and the browser.
+pub const CLIENTS_AND_BROWSER: &[DebianTool] = &[
+    // For the walk through the documentation's page.
+    DebianTool { package: "chromium", probe: &["/usr/bin/chromium", "--version"] },
+    // For the generator of clients, and the Java client.
+    DebianTool { package: "default-jdk-headless", probe: &["javac", "-version"] },
+];
+
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
 /// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
-pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
-    let missing = missing(root, DEBIAN_TOOLS);
+pub fn debian_packages(root: &Path, tools: &[DebianTool]) -> anyhow::Result<()> {
+    let missing = missing(root, tools);
     if missing.is_empty() {
-        println!("The Debian packages are there.");
         return Ok(());
     }
     let is_root = output(&mut command(root, "id", &["-u"])).as_deref() == Some("0");
@@ -58,7 +61,7 @@ pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
     let install = ["install", "--yes", "--no-install-recommends"];
     let arguments: Vec<_> = install.iter().chain(&missing).collect();
     run(command(root, "apt-get", &arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    let missing = self::missing(root, DEBIAN_TOOLS);
+    let missing = self::missing(root, tools);
     if !missing.is_empty() {
         bail!(
             "installed, but still not usable (is another program of that name first in PATH?): {}",

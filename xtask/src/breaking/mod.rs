@@ -74,7 +74,7 @@ pub fn usual_base(root: &Path) -> Option<String> {
     if git(&["status", "--porcelain", "--", "openapi/*.json"]).is_some() {
         return Some(head);
     }
-    git(&["log", "-2", "--format=%H", "--", "openapi/*.json"])?.lines().nth(1).map(str::to_owned)
+    git(&["log", "-2", "--first-parent", "--format=%H", "--", "openapi/*.json"])?.lines().nth(1).map(str::to_owned)
 }
 
 /// Every change that can break a client, said once.
