@@ -127,7 +127,7 @@ impl Failure {
                 StatusCode::REQUEST_TIMEOUT,
                 "Timeout",
                 "Request timed out",
-                "The request took too long. It is safe to repeat it with the same Idempotency-Key.",
+                "The request took too long. It is safe to repeat: an accept always, a creation with the same Idempotency-Key.",
             ),
             Self::BadRequest => {
                 (StatusCode::BAD_REQUEST, "BadRequest", "Bad request", "The request is not complete, well-formed HTTP.")

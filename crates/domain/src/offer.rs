@@ -84,7 +84,7 @@ named! {
 pub enum TermsError {
     /// The details are longer than [`Details::MAX`] characters.
     DetailsLength,
-    /// Not an absolute `http` or `https` address of at most [`RedirectUrl::MAX`] bytes.
+    /// Not an absolute `http` or `https` address of at most [`RedirectUrl::MAX`] ASCII characters.
     RedirectUrl,
 }
 
@@ -93,7 +93,7 @@ impl fmt::Display for TermsError {
         match self {
             Self::DetailsLength => write!(f, "must have at most {} characters", Details::MAX),
             Self::RedirectUrl => {
-                write!(f, "must be an absolute http or https URL of at most {} bytes", RedirectUrl::MAX)
+                write!(f, "must be an absolute http or https URL of at most {} ASCII characters", RedirectUrl::MAX)
             }
         }
     }
@@ -128,16 +128,21 @@ impl Details {
 pub struct RedirectUrl(String);
 
 impl RedirectUrl {
-    /// The most bytes that are allowed.
+    /// The most characters that are allowed.
     pub const MAX: usize = 2_048;
 
-    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG).
+    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG) and a URI (RFC 3986: ASCII), as the document says.
     pub fn parse(text: &str) -> Result<Self, TermsError> {
-        let parsed = (text.len() <= Self::MAX).then(|| url::Url::parse(text).ok()).flatten();
+        let parsed = (text.is_ascii() && text.len() <= Self::MAX).then(|| url::Url::parse(text).ok()).flatten();
         match parsed {
             Some(url) if matches!(url.scheme(), "http" | "https") => Ok(Self(text.to_owned())),
             _ => Err(TermsError::RedirectUrl),
         }
+    }
+
+    /// Takes back what a store was given: it was checked then, and an offer stays readable should the check ever change.
+    pub const fn restored(text: String) -> Self {
+        Self(text)
     }
 
     /// The address.
@@ -192,12 +197,20 @@ mod tests {
 
     #[test]
     fn redirect_urls_are_absolute_web_addresses_kept_as_written() {
-        for text in ["https://onboarding.example/loans/1", "http://localhost:3000", "https://x.example?a=ä"] {
+        for text in ["https://onboarding.example/loans/1", "http://localhost:3000", "https://x.example?a=%C3%A4"] {
             assert_eq!(RedirectUrl::parse(text).map(|u| u.as_str() == text), Ok(true), "{text}");
         }
         let long = format!("https://x.example/{}", "a".repeat(2_048));
-        for text in ["", "/loans/1", "onboarding.example", "javascript:alert(1)", "ftp://x.example", "https://", &long]
-        {
+        for text in [
+            "",
+            "/loans/1",
+            "onboarding.example",
+            "javascript:alert(1)",
+            "ftp://x.example",
+            "https://",
+            "https://x.example/ä",
+            &long,
+        ] {
             assert_eq!(RedirectUrl::parse(text), Err(TermsError::RedirectUrl), "{text}");
         }
     }

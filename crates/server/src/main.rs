@@ -12,6 +12,10 @@ use clap::Parser as _;
 use settings::{Command, Settings};
 use std::process::ExitCode;
 
+/// A request makes some fifty small allocations on one thread and frees many of them on another.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     if let Err(problem) = settings::no_unknown_variables() {
         return fail(&problem);

@@ -37,6 +37,7 @@ impl Operation for AcceptOffer {
         let refused =
             |from| Failure::OfferRefused(IllegalMove { from, to: Status::CustomerAccepted, indicative: false });
         vec![
+            Failure::BadRequest,
             Failure::NoCredentials,
             Failure::InvalidApiKey,
             Failure::InvalidToken,

@@ -31,7 +31,7 @@ enum Created {
     #[oai(status = 201)]
     Buyer(
         Json<Buyer>,
-        /// The address of the buyer.
+        /// The address that names the buyer. Partners cannot read it back; keep what this answer holds.
         #[oai(header = "Location")]
         String,
         /// `true` when an earlier request with the same Idempotency-Key created the buyer; absent otherwise.
@@ -59,6 +59,7 @@ impl Operation for CreateBuyer {
             ]),
             Failure::BadBody("The body is not valid JSON (line 3, column 5).".to_owned()),
             Failure::BadIdempotencyKey,
+            Failure::BadRequest,
             Failure::NoCredentials,
             Failure::InvalidApiKey,
             Failure::InvalidToken,

@@ -45,7 +45,7 @@ impl<O: Operation> ApiResponse for Failed<O> {
             Area::Payments => PaymentsError::schema_ref(),
         };
         let response = |failure: Failure| MetaResponse {
-            description: description(&failure),
+            description: description(O::AREA, &failure),
             status: Some(failure.status().as_u16()),
             status_range: None,
             content: vec![MetaMediaType { content_type: "application/json", schema: schema() }],
@@ -63,8 +63,9 @@ impl<O: Operation> ApiResponse for Failed<O> {
 }
 
 /// The description of all failures that share a status.
-fn description(failure: &Failure) -> &'static str {
+fn description(area: Area, failure: &Failure) -> &'static str {
     match failure.status().as_u16() {
+        400 if area == Area::Lending => "The request breaks off or is not well-formed HTTP.",
         400 => "The data is not acceptable; `errors` says what is wrong, field by field.",
         401 => "The API key or the access token is missing or not valid.",
         403 => "The credentials are valid but do not cover this area.",

@@ -61,7 +61,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         let route = self.routes.find(request.uri().path());
 
         let deadline = (start + self.limits.request_time).into();
-        let work = AssertUnwindSafe(self.answer(request, route)).catch_unwind();
+        let work = AssertUnwindSafe(self.answer(request, route, &context)).catch_unwind();
         let result = match tokio::time::timeout_at(deadline, work).await {
             Ok(Ok(result)) => result,
             Ok(Err(_panic)) => {
@@ -83,7 +83,12 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
 
 impl<E: Endpoint<Output = Response>> Shell<E> {
     /// Reads the body and lets the inside answer.
-    async fn answer(&self, mut request: Request, route: Option<&Route>) -> Result<Response, Failure> {
+    async fn answer(
+        &self,
+        mut request: Request,
+        route: Option<&Route>,
+        context: &Context,
+    ) -> Result<Response, Failure> {
         if let Some(route) = route.filter(|route| route.preflight && request.method() == Method::OPTIONS) {
             return Ok(cors::preflight(route));
         }
@@ -101,7 +106,7 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
                 Failure::MethodNotAllowed(route.map(|route| route.allow.clone()).unwrap_or_default())
             }
             Err(error) => {
-                tracing::error!(%error, "an error that no operation declares");
+                tracing::error!(operation = %context.operation, %error, "an error that no operation declares");
                 Failure::Internal
             }
         })

@@ -7,6 +7,7 @@ mod kill;
 mod load;
 mod process;
 mod refusals;
+mod secrets;
 mod start;
 mod stop;
 mod sync;

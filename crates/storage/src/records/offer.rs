@@ -96,7 +96,7 @@ pub(crate) fn offer_of(application: ApplicationId, id: OfferId, value: &[u8]) ->
         annual_percentage_rate: rate(tail.annual_percentage_rate)?,
         interest_rate: tail.interest_rate.map(rate).transpose()?,
         expiry_at: head.expiry_at()?,
-        redirect_url: tail.redirect_url.map(RedirectUrl::parse).transpose().map_err(|_| CodecError::Damaged)?,
+        redirect_url: tail.redirect_url.map(|url| RedirectUrl::restored(url.to_owned())),
         amount: tail.amount.map(|v| Amount::new(v.into())).transpose().map_err(|_| CodecError::Damaged)?,
         duration: tail.duration.map(duration_of).transpose()?,
     };

@@ -40,7 +40,7 @@ prop_compose! {
         rate in decimals(1_000),
         interest in option::of(decimals(1_000)),
         expiry_at in option::of(moments()),
-        path in option::of("[a-zA-Z0-9/?=&é-]{0,40}"),
+        path in option::of("[a-zA-Z0-9/?=&%-]{0,40}"),
         amount in option::of(decimals(1_000_000_000_000_000)),
         duration in option::of(select(Duration::ALL)),
     ) -> Terms {

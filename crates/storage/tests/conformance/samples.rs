@@ -70,7 +70,7 @@ pub fn terms() -> Terms {
         annual_percentage_rate: Rate::from_f64(0.0905).expect("a rate"),
         interest_rate: Some(Rate::from_f64(0.03).expect("a rate")),
         expiry_at: Some(at(1_000)),
-        redirect_url: Some(RedirectUrl::parse("https://onboarding.example/loans/ä?x=1").expect("a URL")),
+        redirect_url: Some(RedirectUrl::parse("https://onboarding.example/loans/%C3%A4?x=1").expect("a URL")),
         amount: Some(Amount::from_f64(25_000.55).expect("an amount")),
         duration: Some(Duration::TwoYears),
     }

@@ -1,6 +1,9 @@
 //! Where log lines go, and how they look. They go to standard error; standard output belongs to the commands.
 
+mod json_lines;
+
 use crate::settings::{Common, LogFormat};
+use json_lines::JsonLines;
 use std::io::IsTerminal as _;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
@@ -20,7 +23,7 @@ pub fn start(settings: &Common) -> Result<(), String> {
     let registry = tracing_subscriber::registry().with(filter);
     let started = match text {
         true => registry.with(layer.with_ansi(std::io::stderr().is_terminal())).try_init(),
-        false => registry.with(layer.json().flatten_event(true)).try_init(),
+        false => registry.with(layer.event_format(JsonLines)).try_init(),
     };
     started.map_err(|error| format!("logging cannot be started: {error}"))?;
     std::panic::set_hook(Box::new(|panic| {

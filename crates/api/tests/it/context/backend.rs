@@ -1,0 +1,19 @@
+//! The store that the suite runs against. Another one takes its place here, and nowhere else.
+
+use lendpay_storage::{SledOptions, SledStore};
+use tempfile::TempDir;
+
+/// The store.
+pub type Backend = SledStore;
+
+/// What has to live as long as the store, and is cleaned away after it.
+pub type Remains = TempDir;
+
+/// Opens an empty store.
+pub async fn fresh() -> (Backend, Remains) {
+    let directory = tempfile::tempdir().expect("a temporary directory");
+    let mut options = SledOptions::default();
+    options.cache_capacity = 1024 * 1024;
+    let store = SledStore::open(directory.path(), options).expect("an empty directory opens");
+    (store, directory)
+}

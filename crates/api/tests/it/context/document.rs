@@ -1,0 +1,134 @@
+//! The partners' document, ready to judge answers.
+
+use jsonschema::{Draft, Validator};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// The document.
+pub struct Document {
+    /// As it is served.
+    pub text: String,
+    /// The same as a value.
+    pub value: Value,
+    operations: Vec<Operation>,
+}
+
+/// An operation of the document.
+pub struct Operation {
+    pub id: String,
+    template: String,
+    method: String,
+    /// What judges the body, by status; `None` where no body is declared.
+    responses: BTreeMap<u16, Option<Validator>>,
+}
+
+/// The partners' document.
+pub fn document() -> &'static Document {
+    static DOCUMENT: OnceLock<Document> = OnceLock::new();
+    DOCUMENT.get_or_init(|| {
+        let documents = lendpay_api::document::documents();
+        let partner = documents.into_iter().find(|document| document.file == "partner.json").expect("it is there");
+        let value: Value = serde_json::from_str(&partner.text).expect("the document is JSON");
+        let operations = operations(&value);
+        Document { text: partner.text, value, operations }
+    })
+}
+
+impl Document {
+    /// The operation that a request is for.
+    pub fn operation(&self, method: &str, path: &str) -> Option<&Operation> {
+        self.operations.iter().find(|operation| operation.method == method && matches(&operation.template, path))
+    }
+
+    /// Every operation with every status that it declares.
+    pub fn declared(&self) -> impl Iterator<Item = (&str, u16)> {
+        self.operations.iter().flat_map(|operation| operation.responses.keys().map(|status| (&*operation.id, *status)))
+    }
+
+    /// The raw operation object of this `operationId`.
+    pub fn raw(&self, id: &str) -> &Value {
+        let paths = self.value["paths"].as_object().expect("paths").values();
+        let mut operations = paths.flat_map(|path| path.as_object().expect("a path item").values());
+        operations.find(|operation| operation["operationId"] == id).expect("the operation is in the document")
+    }
+
+    /// `schema`, or what it refers to.
+    pub fn resolved<'d>(&'d self, schema: &'d Value) -> &'d Value {
+        match schema["$ref"].as_str() {
+            Some(reference) => {
+                let pointer = reference.strip_prefix('#').expect("references are local");
+                self.resolved(self.value.pointer(pointer).expect("references lead somewhere"))
+            }
+            None => schema,
+        }
+    }
+
+    /// A named schema.
+    pub fn schema(&self, name: &str) -> &Value {
+        &self.value["components"]["schemas"][name]
+    }
+
+    /// Judges values by a schema of the document.
+    pub fn validator(&self, schema: &Value) -> Validator {
+        validator(&self.value, schema)
+    }
+}
+
+impl Operation {
+    /// Whether the status is declared and the body is as declared; else what is wrong.
+    pub fn judge(&self, status: u16, body: &Value) -> Result<(), String> {
+        let response = self.responses.get(&status).ok_or_else(|| format!("{} does not declare {status}", self.id))?;
+        let Some(validator) = response else { return Ok(()) };
+        let wrong: Vec<_> = validator.iter_errors(body).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(format!("{} {status}: {}", self.id, wrong.join("; "))) }
+    }
+}
+
+fn operations(document: &Value) -> Vec<Operation> {
+    let mut found = Vec::new();
+    for (template, methods) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("a path item") {
+            let response = |(status, response): (&String, &Value)| {
+                let schema = response["content"]["application/json"].get("schema");
+                (status.parse().expect("a status"), schema.map(|schema| validator(document, schema)))
+            };
+            found.push(Operation {
+                id: operation["operationId"].as_str().expect("an operationId").to_owned(),
+                template: template.clone(),
+                method: method.to_uppercase(),
+                responses: operation["responses"].as_object().expect("responses").iter().map(response).collect(),
+            });
+        }
+    }
+    found
+}
+
+fn validator(document: &Value, schema: &Value) -> Validator {
+    let schema = json!({ "allOf": [as_json_schema(schema)], "components": as_json_schema(&document["components"]) });
+    let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+    options.build(&schema).expect("the document's schemas are schemas")
+}
+
+/// OpenAPI 3.0 says `nullable: true` where JSON Schema has `null` among the types.
+fn as_json_schema(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut object: serde_json::Map<_, _> =
+                object.iter().map(|(name, value)| (name.clone(), as_json_schema(value))).collect();
+            if object.remove("nullable") == Some(Value::Bool(true)) {
+                let one = object.remove("type").expect("what is nullable has a type");
+                object.insert("type".to_owned(), json!([one, "null"]));
+            }
+            object.into()
+        }
+        Value::Array(items) => items.iter().map(as_json_schema).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+fn matches(template: &str, path: &str) -> bool {
+    let (wanted, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+    let fits = |(wanted, given): (&&str, &&str)| wanted == given || wanted.starts_with('{');
+    wanted.len() == given.len() && wanted.iter().zip(&given).all(fits)
+}

@@ -1,0 +1,244 @@
+//! The partner side over a store of its own, with partners, keys, a clock, and clients that differ in who they are.
+
+mod backend;
+pub mod check;
+mod clock;
+pub mod document;
+mod exchange;
+pub mod logs;
+mod party;
+mod rigged;
+pub mod samples;
+
+pub use clock::SetClock;
+pub use document::document;
+pub use exchange::{Answer, Call};
+pub use party::Party;
+pub use rigged::{Fault, PANIC, Step};
+
+use backend::{Backend, Remains};
+use lendpay_api::{Clock as _, PartnerSettings, event_id, partner_side};
+use lendpay_domain::event::{Actor, Event};
+use lendpay_domain::key::{Area, Areas};
+use lendpay_domain::life_cycle::Action;
+use lendpay_domain::offer::{Offer, Terms};
+use lendpay_domain::store::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome, Stamp};
+use lendpay_domain::{ApplicationId, OfferId, OperationId, Store as _};
+use poem::endpoint::BoxEndpoint;
+use poem::http::Method;
+use poem::{EndpointExt as _, Response};
+use rigged::Rigged;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The address of CreateBuyer.
+pub const BUYERS: &str = "/payments/buyers";
+
+/// Everything that a test needs. Clones are the same.
+#[derive(Clone)]
+pub struct Context(Arc<Inner>);
+
+struct Inner {
+    endpoint: BoxEndpoint<'static, Response>,
+    store: Arc<Rigged<Backend>>,
+    clock: Arc<SetClock>,
+    a: Party,
+    b: Party,
+    // The last field: what the store leaves behind goes after the store.
+    _remains: Remains,
+}
+
+/// An offer's whole address.
+#[derive(Clone, Copy, Debug)]
+pub struct Placed {
+    pub application: ApplicationId,
+    pub offer: OfferId,
+}
+
+impl Placed {
+    /// Where it is accepted.
+    pub fn path(&self) -> String {
+        path(self.application, self.offer)
+    }
+}
+
+/// Where an offer with ids written like this is accepted.
+pub fn path(application: impl ToString, offer: impl ToString) -> String {
+    format!("/lending/applications/{}/offers/{}/accept", application.to_string(), offer.to_string())
+}
+
+impl Context {
+    pub async fn new() -> Self {
+        Self::with(PartnerSettings::default()).await
+    }
+
+    pub async fn with(settings: PartnerSettings) -> Self {
+        logs::keep();
+        let (store, remains) = backend::fresh().await;
+        let store = Arc::new(Rigged::new(store));
+        let clock = Arc::new(SetClock::new(samples::start()));
+        let endpoint = partner_side(Arc::clone(&store), clock.clone(), settings).boxed();
+        let now = clock.now();
+        let (a, b) = (Party::settle(&*store, "A", now).await, Party::settle(&*store, "B", now).await);
+        Self(Arc::new(Inner { endpoint, store, clock, a, b, _remains: remains }))
+    }
+
+    pub fn endpoint(&self) -> &BoxEndpoint<'static, Response> {
+        &self.0.endpoint
+    }
+
+    pub fn clock(&self) -> &SetClock {
+        &self.0.clock
+    }
+
+    /// Moves the clock on.
+    pub fn pass(&self, time: Duration) {
+        self.0.clock.set(self.0.clock.now() + time);
+    }
+
+    pub fn store(&self) -> &Rigged<Backend> {
+        &self.0.store
+    }
+
+    pub fn a(&self) -> &Party {
+        &self.0.a
+    }
+
+    pub fn b(&self) -> &Party {
+        &self.0.b
+    }
+
+    /// Nobody.
+    pub fn anonymous(&self) -> Client {
+        Client { context: self.clone(), key: None }
+    }
+
+    /// Whoever has this key.
+    pub fn holder(&self, key: &str) -> Client {
+        Client { context: self.clone(), key: Some(key.to_owned()) }
+    }
+
+    /// Partner A, for everything.
+    pub fn partner_a(&self) -> Client {
+        self.holder(&self.0.a.key)
+    }
+
+    /// Partner B, for everything.
+    pub fn partner_b(&self) -> Client {
+        self.holder(&self.0.b.key)
+    }
+
+    /// Partner A with another key, for these areas.
+    pub async fn partner_a_for(&self, areas: impl IntoIterator<Item = Area>) -> Client {
+        let key = self.0.a.new_key(self.store(), areas.into_iter().collect::<Areas>(), None, self.0.clock.now()).await;
+        self.holder(&key.secret)
+    }
+
+    /// Partner A, for lending only.
+    pub async fn lending_only(&self) -> Client {
+        self.partner_a_for([Area::Lending]).await
+    }
+
+    /// Partner A, for payments only.
+    pub async fn payments_only(&self) -> Client {
+        self.partner_a_for([Area::Payments]).await
+    }
+
+    fn by_operator(&self) -> Stamp {
+        let operation = OperationId::from_bytes(lendpay_api::uuid().into_bytes());
+        Stamp { at: self.0.clock.now(), event: event_id(), actor: Actor::Operator, operation }
+    }
+
+    /// An offer of partner A.
+    pub async fn offer(&self, terms: Terms) -> Placed {
+        self.put_offer(Placed { application: self.0.a.application, offer: OfferId::new(lendpay_api::uuid()) }, terms)
+            .await
+    }
+
+    /// An offer of partner B.
+    pub async fn offer_of_b(&self, terms: Terms) -> Placed {
+        self.put_offer(Placed { application: self.0.b.application, offer: OfferId::new(lendpay_api::uuid()) }, terms)
+            .await
+    }
+
+    /// An offer at this address.
+    pub async fn put_offer(&self, placed: Placed, terms: Terms) -> Placed {
+        let Placed { application, offer } = placed;
+        let put = PutOffer { application, offer, terms, stamp: self.by_operator() };
+        let outcome = self.store().put_offer(put).await.expect("the store works");
+        assert!(matches!(outcome, PutOfferOutcome::Created(_)), "{outcome:?}");
+        placed
+    }
+
+    /// What the operator's side does.
+    pub async fn try_move(&self, placed: Placed, action: Action) -> MoveOutcome {
+        let Placed { application, offer } = placed;
+        let command = MoveOffer { application, offer, action, stamp: self.by_operator() };
+        self.store().move_offer(command).await.expect("the store works")
+    }
+
+    /// What the operator's side does, and must be able to do.
+    pub async fn move_to(&self, placed: Placed, actions: &[Action]) {
+        for action in actions {
+            let outcome = self.try_move(placed, *action).await;
+            assert!(matches!(outcome, MoveOutcome::Done(_)), "{outcome:?}");
+        }
+    }
+
+    /// An offer as it is now.
+    pub async fn seen(&self, placed: Placed) -> Offer {
+        let found = self.store().find_offer(placed.application, placed.offer, self.0.clock.now()).await;
+        found.expect("the store works").expect("the offer is there")
+    }
+
+    /// Every event.
+    pub async fn events(&self) -> Vec<Event> {
+        self.store().events(0, usize::MAX).await.expect("the store works")
+    }
+
+    /// The types of every event.
+    pub async fn event_types(&self) -> Vec<&'static str> {
+        self.events().await.iter().map(|event| event.subject.event_type()).collect()
+    }
+}
+
+/// Somebody who calls.
+#[derive(Clone)]
+pub struct Client {
+    context: Context,
+    key: Option<String>,
+}
+
+impl Client {
+    pub fn call(&self, method: Method, path: &str) -> Call {
+        let call = Call::new(self.context.clone(), method, path);
+        match &self.key {
+            Some(key) => call.header("x-service-apikey", key),
+            None => call,
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Call {
+        self.call(Method::GET, path)
+    }
+
+    pub fn post(&self, path: &str) -> Call {
+        self.call(Method::POST, path)
+    }
+
+    /// Accepts an offer without a body.
+    pub async fn accept(&self, placed: Placed) -> Answer {
+        self.post(&placed.path()).send().await
+    }
+
+    /// Creates a buyer.
+    pub async fn create(&self, payload: &Value) -> Answer {
+        self.post(BUYERS).json(payload).send().await
+    }
+
+    /// Creates a buyer with an `Idempotency-Key`.
+    pub async fn create_once(&self, key: &str, payload: &Value) -> Answer {
+        self.post(BUYERS).header("idempotency-key", key).json(payload).send().await
+    }
+}

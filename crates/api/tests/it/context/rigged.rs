@@ -1,0 +1,106 @@
+//! A store that does as it is told until it is told to fail.
+
+use lendpay_domain::buyer::Buyer;
+use lendpay_domain::event::Event;
+use lendpay_domain::key::{KeyHash, KeyRecord};
+use lendpay_domain::offer::Offer;
+use lendpay_domain::store::*;
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, Store, StoreError, Timestamp};
+use std::sync::Mutex;
+
+/// What requests ask of a store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    FindKey,
+    AcceptOffer,
+    CreateBuyer,
+}
+
+impl Step {
+    pub const ALL: [Self; 3] = [Self::FindKey, Self::AcceptOffer, Self::CreateBuyer];
+}
+
+/// How a step fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// Nothing is done, and the error is given.
+    Error(StoreError),
+    /// It is done, and `OutcomeUnknown` is given all the same.
+    DoneButUnknown,
+    /// It panics; the message holds what nobody may see.
+    Panic,
+    /// It never answers.
+    Never,
+}
+
+/// What a panic says here; it must not be seen from outside.
+pub const PANIC: &str = "the rigged store panicked at src/secret.rs:1";
+
+pub struct Rigged<S> {
+    pub inner: S,
+    fault: Mutex<Option<(Step, Fault)>>,
+}
+
+impl<S: Store> Rigged<S> {
+    pub fn new(inner: S) -> Self {
+        Self { inner, fault: Mutex::new(None) }
+    }
+
+    /// From now on `step` fails; with `None` nothing does.
+    pub fn rig(&self, fault: Option<(Step, Fault)>) {
+        *self.fault.lock().expect("not poisoned") = fault;
+    }
+
+    async fn run<T>(&self, step: Step, work: impl Future<Output = Answer<T>>) -> Answer<T> {
+        let fault = *self.fault.lock().expect("not poisoned");
+        match fault.filter(|(at, _)| *at == step).map(|(_, fault)| fault) {
+            None => work.await,
+            Some(Fault::Error(error)) => Err(error),
+            Some(Fault::DoneButUnknown) => {
+                work.await.expect("the store itself works");
+                Err(StoreError::OutcomeUnknown)
+            }
+            Some(Fault::Panic) => panic!("{PANIC}"),
+            Some(Fault::Never) => std::future::pending().await,
+        }
+    }
+}
+
+impl<S: Store> Store for Rigged<S> {
+    async fn accept_offer(&self, command: AcceptOffer) -> Answer<AcceptOutcome> {
+        self.run(Step::AcceptOffer, self.inner.accept_offer(command)).await
+    }
+    async fn create_buyer(&self, command: CreateBuyer) -> Answer<CreateBuyerOutcome> {
+        self.run(Step::CreateBuyer, self.inner.create_buyer(command)).await
+    }
+    async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
+        self.run(Step::FindKey, self.inner.find_key(hash)).await
+    }
+    async fn move_offer(&self, command: MoveOffer) -> Answer<MoveOutcome> {
+        self.inner.move_offer(command).await
+    }
+    async fn put_offer(&self, command: PutOffer) -> Answer<PutOfferOutcome> {
+        self.inner.put_offer(command).await
+    }
+    async fn put_partner(&self, command: PutPartner) -> Answer<PutPartnerOutcome> {
+        self.inner.put_partner(command).await
+    }
+    async fn add_key(&self, command: AddKey) -> Answer<AddKeyOutcome> {
+        self.inner.add_key(command).await
+    }
+    async fn revoke_key(&self, command: RevokeKey) -> Answer<RevokeKeyOutcome> {
+        self.inner.revoke_key(command).await
+    }
+    async fn put_application(&self, command: PutApplication) -> Answer<PutApplicationOutcome> {
+        self.inner.put_application(command).await
+    }
+    async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
+        self.inner.find_offer(application, offer, now).await
+    }
+    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
+        self.inner.find_buyer(id).await
+    }
+    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
+        self.inner.events(after, limit).await
+    }
+}

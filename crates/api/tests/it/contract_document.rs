@@ -1,0 +1,257 @@
+//! Every row of contract 1.2–1.4 in the document, with type, format, nullability and names.
+
+use crate::context::document;
+use serde_json::{Value, json};
+
+/// A row of a table of the contract: field, type, format, nullable.
+type Row<'r> = (&'r str, &'r str, Option<&'r str>, bool);
+
+/// What the document says of a field, references followed.
+fn field(schema: &Value, name: &str) -> (String, Option<String>, bool) {
+    let field = document().resolved(&schema["properties"][name]);
+    let text = |key: &str| field[key].as_str().map(str::to_owned);
+    (text("type").unwrap_or_default(), text("format"), field["nullable"] == true)
+}
+
+/// Sees to it that a schema has exactly these rows.
+fn has_rows(schema: &Value, rows: &[Row<'_>]) {
+    assert_eq!(schema["type"], "object");
+    let names: Vec<_> = schema["properties"].as_object().expect("properties").keys().collect();
+    let mut wanted: Vec<_> = rows.iter().map(|row| row.0).collect();
+    wanted.sort_unstable();
+    let mut found = names.clone();
+    found.sort();
+    assert_eq!(found, wanted);
+    for (name, kind, format, nullable) in rows {
+        let wanted = ((*kind).to_owned(), format.map(str::to_owned), *nullable);
+        assert_eq!(field(schema, name), wanted, "{name}");
+    }
+}
+
+/// The names of an enumeration, without null.
+fn names(schema: &Value, field: &str) -> Vec<Value> {
+    let values = document().resolved(&schema["properties"][field])["enum"].as_array().expect("an enumeration");
+    values.iter().filter(|value| !value.is_null()).cloned().collect()
+}
+
+fn required(schema: &Value) -> Vec<&str> {
+    let fields = schema["required"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let mut fields: Vec<_> = fields.iter().map(|field| field.as_str().expect("a name")).collect();
+    fields.sort_unstable();
+    fields
+}
+
+/// The schema of a request's or response's body.
+fn body(content: &'static Value) -> &'static Value {
+    document().resolved(&content["content"]["application/json"]["schema"])
+}
+
+fn offer() -> &'static Value {
+    body(&document().raw("AcceptOffer")["responses"]["200"])
+}
+
+fn payload() -> &'static Value {
+    body(&document().raw("CreateBuyer")["requestBody"])
+}
+
+#[test]
+fn the_document_is_openapi_3_0_3_at_any_host() {
+    let document = &document().value;
+    assert_eq!(document["openapi"], "3.0.3");
+    assert_eq!(document["servers"], json!([{ "url": "/" }]));
+    let version: Vec<_> = document["info"]["version"].as_str().expect("a version").split('.').collect();
+    assert!(version.len() == 3 && version.iter().all(|part| part.parse::<u32>().is_ok()), "semantic: {version:?}");
+}
+
+#[test]
+fn there_are_two_paths_with_one_operation_each() {
+    let paths = document().value["paths"].as_object().expect("paths");
+    let found: Vec<_> = paths
+        .iter()
+        .flat_map(|(path, item)| {
+            let methods = item.as_object().expect("a path item");
+            methods
+                .iter()
+                .map(move |(method, operation)| (path.as_str(), method.as_str(), operation["operationId"].clone()))
+        })
+        .collect();
+    let accept = "/lending/applications/{applicationId}/offers/{offerId}/accept";
+    assert_eq!(found, [(accept, "post", json!("AcceptOffer")), ("/payments/buyers", "post", json!("CreateBuyer"))]);
+}
+
+#[test]
+fn both_operations_take_an_api_key_in_x_service_api_key() {
+    for id in ["AcceptOffer", "CreateBuyer"] {
+        let schemes = document().raw(id)["security"].as_array().expect("security");
+        assert!(schemes.contains(&json!({ "ApiKey": [] })), "{id}: the key alone suffices: {schemes:?}");
+    }
+    let scheme = &document().value["components"]["securitySchemes"]["ApiKey"];
+    assert_eq!(
+        (&scheme["type"], &scheme["in"], &scheme["name"]),
+        (&json!("apiKey"), &json!("header"), &json!("X-Service-ApiKey"))
+    );
+}
+
+#[test]
+fn accept_takes_two_uuids_in_the_path() {
+    let parameters = document().raw("AcceptOffer")["parameters"].as_array().expect("parameters");
+    let found: Vec<_> = parameters
+        .iter()
+        .map(|p| (&p["name"], &p["in"], &p["required"], &p["schema"]["type"], &p["schema"]["format"]))
+        .collect();
+    let (place, yes, kind, format) = (json!("path"), json!(true), json!("string"), json!("uuid"));
+    let row = |name| (name, &place, &yes, &kind, &format);
+    assert_eq!(found, [row(&json!("applicationId")), row(&json!("offerId"))]);
+}
+
+#[test]
+fn accept_takes_a_body_of_unknown_shape_or_none() {
+    let request = &document().raw("AcceptOffer")["requestBody"];
+    assert_ne!(request["required"], true);
+    let schema = body(request);
+    for value in [json!({}), Value::Null, json!([1]), json!("x"), json!({ "a": 1 })] {
+        assert!(document().validator(schema).is_valid(&value), "{value}");
+    }
+}
+
+#[test]
+fn offer_has_the_fields_of_the_contract() {
+    has_rows(
+        offer(),
+        &[
+            ("id", "string", Some("uuid"), false),
+            ("status", "string", None, false),
+            ("details", "string", None, false),
+            ("fundingType", "string", None, false),
+            ("offerType", "string", None, false),
+            ("annualPercentageRate", "number", Some("double"), false),
+            ("interestRate", "number", Some("double"), true),
+            ("expiryAt", "string", Some("date-time"), true),
+            ("redirectUrl", "string", Some("uri"), true),
+            ("amount", "number", Some("double"), true),
+            ("duration", "string", None, true),
+            ("statusChangedAt", "string", Some("date-time"), false),
+        ],
+    );
+}
+
+#[test]
+fn offer_requires_what_the_contract_requires() {
+    let wanted = ["annualPercentageRate", "details", "fundingType", "id", "offerType", "status", "statusChangedAt"];
+    assert_eq!(required(offer()), wanted);
+}
+
+#[test]
+fn offer_enumerations_have_the_names_of_the_contract() {
+    let statuses = ["Offered", "Expired", "CustomerAccepted", "CustomerDeclined", "Advanced", "Archived"];
+    assert_eq!(names(offer(), "status"), statuses);
+    assert_eq!(names(offer(), "fundingType"), ["TermLoan"]);
+    assert_eq!(names(offer(), "offerType"), ["Indicative", "Underwritten"]);
+    let durations = ["HalfYear", "Year", "TwoYears", "ThreeYears", "FourYears", "FiveYears", "SixYears"];
+    assert_eq!(names(offer(), "duration"), durations);
+}
+
+#[test]
+fn the_buyer_payload_has_the_fields_of_the_contract_and_requires_none() {
+    has_rows(
+        payload(),
+        &[
+            ("name", "string", None, true),
+            ("registrationNumber", "string", None, true),
+            ("countryCode", "string", None, true),
+            ("type", "integer", Some("int32"), true),
+            ("bankAccount", "object", None, false),
+        ],
+    );
+    assert_eq!(required(payload()), Vec::<&str>::new());
+    assert_eq!(names(payload(), "type"), [0]);
+}
+
+#[test]
+fn the_bank_account_of_the_payload_has_seven_strings_and_requires_none() {
+    let account = document().resolved(&payload()["properties"]["bankAccount"]);
+    let names = ["currencyCode", "accountName", "sortCode", "accountNumber", "bic", "accountType", "iban"];
+    has_rows(account, &names.map(|name| (name, "string", None, false)));
+    assert_eq!(required(account), Vec::<&str>::new());
+}
+
+#[test]
+fn the_created_buyer_has_the_fields_of_the_contract() {
+    let buyer = body(&document().raw("CreateBuyer")["responses"]["201"]);
+    has_rows(
+        buyer,
+        &[
+            ("id", "string", Some("uuid"), false),
+            ("name", "string", None, true),
+            ("registrationNumber", "string", None, true),
+            ("countryCode", "string", None, true),
+            ("type", "integer", Some("int32"), true),
+            ("bankAccount", "object", None, true),
+            ("createdAt", "string", Some("date-time"), false),
+        ],
+    );
+    let headers = document().raw("CreateBuyer")["responses"]["201"]["headers"].as_object().expect("headers");
+    for header in ["Location", "Idempotency-Replayed", "X-Request-Id"] {
+        assert!(headers.contains_key(header), "{header}");
+    }
+}
+
+#[test]
+fn a_lending_error_has_an_error_code_and_a_payments_error_has_none() {
+    let rows: [Row<'_>; 6] = [
+        ("title", "string", None, false),
+        ("message", "string", None, false),
+        ("errors", "array", None, false),
+        ("date", "string", Some("date-time"), false),
+        ("operationId", "string", None, false),
+        ("errorCode", "string", None, false),
+    ];
+    for (name, rows) in [("LendingError", &rows[..]), ("PaymentsError", &rows[..5])] {
+        let schema = document().schema(name);
+        has_rows(schema, rows);
+        assert_eq!(document().resolved(&schema["properties"]["errors"]["items"])["type"], "string");
+    }
+}
+
+#[test]
+fn every_failure_of_an_operation_has_the_error_of_its_area() {
+    for (id, error) in [("AcceptOffer", "LendingError"), ("CreateBuyer", "PaymentsError")] {
+        let responses = document().raw(id)["responses"].as_object().expect("responses");
+        for (status, response) in responses.iter().filter(|(status, _)| !status.starts_with('2')) {
+            let reference = &response["content"]["application/json"]["schema"]["$ref"];
+            assert_eq!(*reference, format!("#/components/schemas/{error}"), "{id} {status}");
+        }
+    }
+}
+
+#[test]
+fn the_statuses_of_the_contract_are_declared() {
+    for (id, statuses) in [
+        ("AcceptOffer", &["200", "401", "403", "404", "408", "409", "413", "500", "503"][..]),
+        ("CreateBuyer", &["201", "400", "401", "403", "408", "413", "415", "422", "500", "503"]),
+    ] {
+        let responses = document().raw(id)["responses"].as_object().expect("responses");
+        for status in statuses {
+            assert!(responses.contains_key(*status), "{id} {status}");
+        }
+    }
+}
+
+#[test]
+fn every_example_is_what_its_schema_says() {
+    let mut seen = 0;
+    for id in ["AcceptOffer", "CreateBuyer"] {
+        let operation = document().raw(id);
+        let responses = operation["responses"].as_object().expect("responses").values();
+        for content in responses.chain([&operation["requestBody"]]) {
+            let media = &content["content"]["application/json"];
+            for (name, example) in media["examples"].as_object().into_iter().flatten() {
+                let validator = document().validator(&media["schema"]);
+                let wrong: Vec<_> = validator.iter_errors(&example["value"]).map(|e| e.to_string()).collect();
+                assert!(wrong.is_empty(), "{id} {name}: {wrong:?}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen >= 20, "there are examples to look at: {seen}");
+}

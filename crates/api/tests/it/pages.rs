@@ -1,0 +1,92 @@
+//! The pages and the document in both forms.
+
+use crate::context::{Context, document};
+use poem::http::Method;
+use serde_json::Value;
+
+const PAGES: [(&str, &str); 3] = [
+    ("/docs", "text/html; charset=utf-8"),
+    ("/openapi.json", "application/json"),
+    ("/openapi.yaml", "application/yaml"),
+];
+
+/// The tags of a page with these names, as they are written.
+fn tags<'h>(html: &'h str, names: &[&str]) -> Vec<&'h str> {
+    let opens = html.match_indices('<').map(|(at, _)| &html[at + 1..]);
+    let tag = |rest: &'h str| {
+        let name = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        let whole = rest.split('>').next().unwrap_or_default();
+        names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted)).then_some(whole)
+    };
+    opens.filter_map(tag).collect()
+}
+
+#[tokio::test]
+async fn slash_leads_to_docs() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/").send().await;
+    assert_eq!((answer.status, answer.header("location")), (307, Some("/docs")));
+}
+
+#[tokio::test]
+async fn pages_are_there_without_a_key() {
+    let context = Context::new().await;
+    for (page, content_type) in PAGES {
+        let answer = context.anonymous().get(page).send().await;
+        assert_eq!((answer.status, answer.header("content-type")), (200, Some(content_type)), "{page}");
+        assert!(!answer.bytes.is_empty(), "{page}");
+    }
+}
+
+#[tokio::test]
+async fn head_answers_as_get_without_a_body() {
+    let context = Context::new().await;
+    for page in ["/", "/docs", "/openapi.json", "/openapi.yaml"] {
+        let get = context.anonymous().get(page).send().await;
+        let head = context.anonymous().call(Method::HEAD, page).send().await;
+        assert_eq!(head.status, get.status, "{page}");
+        for header in ["content-type", "location"] {
+            assert_eq!(head.header(header), get.header(header), "{page}");
+        }
+        assert_eq!(head.bytes, b"", "{page}");
+    }
+}
+
+#[tokio::test]
+async fn docs_load_nothing_from_outside() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/docs").send().await;
+    let tags = tags(answer.text(), &["script", "link", "img", "iframe", "base", "object", "embed", "source", "video"]);
+    assert!(tags.iter().any(|tag| tag.starts_with("script")), "there are tags to look at: {tags:?}");
+    for tag in tags {
+        let tag = tag.to_lowercase().replace(['"', '\'', ' '], "");
+        for attribute in ["src=", "href=", "data="] {
+            for outside in ["http:", "https:", "//"] {
+                assert!(!tag.contains(&format!("{attribute}{outside}")), "{tag}");
+            }
+        }
+    }
+    assert!(!answer.text().contains("@import"), "no style sheet is fetched");
+}
+
+#[tokio::test]
+async fn docs_show_the_document() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/docs").send().await;
+    assert!(answer.text().contains(&document().value.to_string()));
+}
+
+#[tokio::test]
+async fn openapi_json_is_byte_for_byte_the_document_that_is_exported() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/openapi.json").send().await;
+    assert_eq!(answer.text(), document().text);
+}
+
+#[tokio::test]
+async fn openapi_yaml_has_the_same_value() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/openapi.yaml").send().await;
+    let value: Value = serde_yaml::from_str(answer.text()).expect("YAML");
+    assert_eq!(value, document().value);
+}

@@ -1,0 +1,84 @@
+//! Every status that the document declares is one that the service really gives. That it gives no other is part of the
+//! check of every answer of every test.
+
+use crate::context::samples::{buyer, start, terms, terms_until};
+use crate::context::{Answer, BUYERS, Context, Fault, Step, document, path};
+use futures_util::stream;
+use lendpay_api::{Limits, PartnerSettings};
+use lendpay_domain::StoreError;
+use serde_json::json;
+use std::io;
+use std::time::Duration;
+
+/// A body that is too large.
+fn large() -> Vec<u8> {
+    vec![b'x'; 65_537]
+}
+
+/// Brings an operation to a status; `None` if nobody knows how.
+async fn provoke(operation: &str, status: u16) -> Option<Answer> {
+    let limits = match status {
+        408 => Limits { request_time: Duration::from_millis(20) },
+        _ => Limits::default(),
+    };
+    let context = Context::with(PartnerSettings { limits, ..PartnerSettings::default() }).await;
+    let (a, nobody) = (context.partner_a(), context.anonymous());
+    let placed = context.offer(terms()).await;
+    let step = if operation == "AcceptOffer" { Step::AcceptOffer } else { Step::CreateBuyer };
+    let fault = match status {
+        408 => Some(Fault::Never),
+        500 => Some(Fault::Panic),
+        503 => Some(Fault::Error(StoreError::Unavailable)),
+        _ => None,
+    };
+    context.store().rig(fault.map(|fault| (step, fault)));
+    Some(match (operation, status) {
+        ("AcceptOffer", 200 | 408 | 500 | 503) => a.accept(placed).await,
+        ("AcceptOffer", 400) => {
+            let broken = stream::iter([Err(io::Error::other("connection reset by peer"))]);
+            a.post(&placed.path()).stream(broken).send().await
+        }
+        ("AcceptOffer", 401) => nobody.accept(placed).await,
+        ("AcceptOffer", 403) => context.payments_only().await.accept(placed).await,
+        ("AcceptOffer", 404) => a.post(&path("x", "y")).send().await,
+        ("AcceptOffer", 409) => a.accept(context.offer(terms_until(start())).await).await,
+        ("AcceptOffer", 413) => a.post(&placed.path()).body(large()).send().await,
+        ("CreateBuyer", 201 | 408 | 500 | 503) => a.create(&buyer()).await,
+        ("CreateBuyer", 400) => a.create(&json!({ "type": 1 })).await,
+        ("CreateBuyer", 401) => nobody.create(&buyer()).await,
+        ("CreateBuyer", 403) => context.lending_only().await.create(&buyer()).await,
+        ("CreateBuyer", 413) => a.post(BUYERS).body(large()).send().await,
+        ("CreateBuyer", 415) => a.post(BUYERS).header("content-type", "text/plain").body("x").send().await,
+        ("CreateBuyer", 422) => {
+            assert_eq!(a.create_once("order-1", &buyer()).await.status, 201);
+            a.create_once("order-1", &json!({})).await
+        }
+        _ => return None,
+    })
+}
+
+#[tokio::test]
+async fn every_declared_status_of_every_operation_can_be_provoked() {
+    let mut seen = 0;
+    for (operation, status) in document().declared() {
+        let answer = provoke(operation, status).await;
+        let answer = answer.unwrap_or_else(|| panic!("{operation} declares {status}, and this test cannot provoke it"));
+        assert_eq!(answer.status, status, "{operation} {answer:?}");
+        seen += 1;
+    }
+    assert!(seen > 15, "there are statuses to provoke: {seen}");
+}
+
+/// The headers that come with a status, as the document declares them, are there.
+#[tokio::test]
+async fn every_required_header_of_every_declared_status_is_there() {
+    for (operation, status) in document().declared() {
+        let Some(answer) = provoke(operation, status).await else { continue };
+        let declared = &document().raw(operation)["responses"][status.to_string()]["headers"];
+        for (name, header) in declared.as_object().expect("every response has headers") {
+            if header["required"] == true {
+                assert!(answer.headers.contains_key(name), "{operation} {status} {name}");
+            }
+        }
+    }
+}
