@@ -39,7 +39,17 @@ final class Main {
         var stranger = new LendingApi(client("lendpay_wrong"));
         var refused = failure(401, () -> stranger.acceptOffer(APPLICATION, INDICATIVE, null));
         check(read(client, refused, LendingError.class).getErrorCode().equals("InvalidApiKey"), "401");
+        readme(System.getenv("LENDPAY_BASE"), System.getenv("LENDPAY_KEY"), APPLICATION, INDICATIVE);
         System.out.println("java: all answers as expected");
+    }
+
+    private static void readme(String base, String key, UUID applicationId, UUID offerId) throws ApiException {
+        var client = new ApiClient().setRequestInterceptor(request -> request.header("X-Service-ApiKey", key));
+        client.updateBaseUri(base);
+        var offer = new LendingApi(client).acceptOffer(applicationId, offerId, null);
+        var wanted = new NewBuyer().name("Northwind Bicycles Ltd");
+        var buyer = new PaymentsApi(client).createBuyer(wanted, UUID.randomUUID().toString());
+        System.out.println(offer.getStatus() + " " + buyer.getId());
     }
 
     private static void createAndReplay(PaymentsApi payments) throws ApiException {

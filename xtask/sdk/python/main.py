@@ -94,11 +94,20 @@ def failures(lending: LendingApi, payments: PaymentsApi) -> None:
         assert lending_error(error).error_code == "InvalidApiKey"
 
 
+def readme(base: str, key: str, application_id: uuid.UUID, offer_id: uuid.UUID) -> None:
+    with ApiClient(Configuration(host=base, api_key={"ApiKey": key})) as api:
+        offer = LendingApi(api).accept_offer(application_id, offer_id)
+        wanted = NewBuyer(name="Northwind Bicycles Ltd")
+        buyer = PaymentsApi(api).create_buyer(wanted, idempotency_key=str(uuid.uuid4()))
+        print(offer.status, buyer.id)
+
+
 def main() -> None:
     with client(os.environ["LENDPAY_KEY"]) as api:
         create_and_replay(PaymentsApi(api))
         accept_with_nulls(LendingApi(api))
         failures(LendingApi(api), PaymentsApi(api))
+    readme(BASE, os.environ["LENDPAY_KEY"], APPLICATION, INDICATIVE)
     print("python: all answers as expected")
 
 

@@ -84,10 +84,20 @@ async function failures(): Promise<void> {
   assert.match(PaymentsErrorFromJSON(bad).errors[0] ?? "", /^countryCode:/);
 }
 
+async function readme(basePath: string, key: string, applicationId: string, offerId: string): Promise<void> {
+  const configuration = new Configuration({ basePath, apiKey: key });
+  const offer = await new LendingApi(configuration).acceptOffer({ applicationId, offerId });
+  const newBuyer = { name: "Northwind Bicycles Ltd" };
+  const idempotencyKey = crypto.randomUUID();
+  const buyer = await new PaymentsApi(configuration).createBuyer({ newBuyer, idempotencyKey });
+  assert(offer.id === offerId && buyer.id !== "");
+}
+
 async function main(): Promise<void> {
   await createAndReplay();
   await acceptWithNulls();
   await failures();
+  await readme(variable("LENDPAY_BASE"), variable("LENDPAY_KEY"), applicationId, indicative);
   console.log("typescript-fetch: all answers as expected");
 }
 

@@ -71,7 +71,17 @@ async function failures(): Promise<void> {
   assert.match(bad.error?.errors[0] ?? "", /^countryCode:/);
 }
 
+async function readme(baseUrl: string, key: string, applicationId: string, offerId: string): Promise<void> {
+  const api = createClient<paths>({ baseUrl, headers: { "X-Service-ApiKey": key } });
+  const accept = "/lending/applications/{applicationId}/offers/{offerId}/accept";
+  const { data: offer, error } = await api.POST(accept, { params: { path: { applicationId, offerId } } });
+  const header = { "Idempotency-Key": crypto.randomUUID() };
+  const { data: buyer } = await api.POST("/payments/buyers", { params: { header }, body: { name: "Northwind Bicycles Ltd" } });
+  assert(offer !== undefined && buyer !== undefined, error?.message);
+}
+
 await createAndReplay();
 await acceptWithNulls();
 await failures();
+await readme(baseUrl, variable("LENDPAY_KEY"), applicationId, indicative);
 console.log("typescript: all answers as expected");

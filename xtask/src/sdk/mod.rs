@@ -113,3 +113,29 @@ fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    const README: &str = include_str!("../../../README.md");
+
+    /// The programs are compiled and run, so what the README shows works.
+    #[test]
+    fn the_lines_in_the_readme_are_lines_of_the_programs() {
+        let programs = [
+            ("python", include_str!("../../sdk/python/main.py")),
+            ("java", include_str!("../../sdk/java/Main.java")),
+            ("typescript-fetch", include_str!("../../sdk/typescript-fetch/main.ts")),
+            ("typescript", include_str!("../../sdk/typescript/main.ts")),
+            ("rust", include_str!("../../sdk/rust/examples/main.rs")),
+        ];
+        for (language, program) in programs {
+            let after = README.split(&format!("(`cargo xtask sdk {language}`,")).nth(1);
+            let block = after.and_then(|text| text.split("```").nth(1)).unwrap_or_default();
+            let shown: Vec<_> = block.lines().skip(1).map(str::trim).filter(|line| !line.is_empty()).collect();
+            assert_eq!(shown.len(), 5, "{language}");
+            for line in shown {
+                assert!(program.lines().any(|other| other.trim() == line), "{language}: {line}");
+            }
+        }
+    }
+}

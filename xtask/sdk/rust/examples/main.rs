@@ -14,11 +14,14 @@ fn variable(name: &str) -> Result<String, String> {
     std::env::var(name).map_err(|error| format!("{name}: {error}"))
 }
 
-fn client(key: &str) -> Result<Client, Box<dyn std::error::Error>> {
+fn http(key: &str) -> Result<reqwest::Client, Box<dyn std::error::Error>> {
     let key = HeaderValue::from_str(key)?;
     let headers = HeaderMap::from_iter([(HeaderName::from_static("x-service-apikey"), key)]);
-    let http = reqwest::Client::builder().default_headers(headers).build()?;
-    Ok(Client::new_with_client(&variable("LENDPAY_BASE")?, http))
+    Ok(reqwest::Client::builder().default_headers(headers).build()?)
+}
+
+fn client(key: &str) -> Result<Client, Box<dyn std::error::Error>> {
+    Ok(Client::new_with_client(&variable("LENDPAY_BASE")?, http(key)?))
 }
 
 async fn create_and_replay(api: &Client) -> Outcome {
@@ -63,6 +66,15 @@ async fn refused(api: &Client, application: &Uuid, offer: &Uuid) -> (StatusCode,
     }
 }
 
+async fn readme(base: &str, http: reqwest::Client, application_id: Uuid, offer_id: Uuid) -> Outcome {
+    let api = lendpay_partner::Client::new_with_client(base, http);
+    let offer = api.accept_offer(&application_id, &offer_id, &serde_json::json!({})).await?;
+    let wanted = NewBuyer { name: Some("Northwind Bicycles Ltd".to_owned()), ..NewBuyer::default() };
+    let buyer = api.create_buyer(Some(&Uuid::new_v4().to_string().parse()?), &wanted).await?;
+    println!("{} {}", offer.status, buyer.id);
+    Ok(())
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Outcome {
     let api = client(&variable("LENDPAY_KEY")?)?;
@@ -87,6 +99,7 @@ async fn main() -> Outcome {
         }
         other => panic!("no failure of the service: {other:?}"),
     }
+    readme(&variable("LENDPAY_BASE")?, http(&variable("LENDPAY_KEY")?)?, application, indicative).await?;
     println!("rust: all answers as expected");
     Ok(())
 }
