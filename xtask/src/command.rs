@@ -30,6 +30,16 @@ pub fn run(command: &mut Command) -> anyhow::Result<()> {
     verdict(command, status)
 }
 
+/// Like [`run`], but shows what the command prints only when it fails.
+pub fn run_quietly(command: &mut Command) -> anyhow::Result<()> {
+    let output = start(command.stdout(Stdio::piped()).stderr(Stdio::piped()))?.wait_with_output();
+    let output = output.with_context(|| format!("cannot wait for `{}`", shown(command)))?;
+    if !output.status.success() {
+        print!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    }
+    verdict(command, output.status)
+}
+
 /// Like [`run`], but ends the command, and all that it has started, when it takes longer than `limit`.
 pub fn run_within(command: &mut Command, limit: Duration) -> anyhow::Result<()> {
     let mut child = start(command.process_group(0))?;

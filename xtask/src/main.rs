@@ -1,14 +1,21 @@
 //! The chores of this workspace, as one program: `cargo xtask --help`.
 
+mod breaking;
+mod browser;
 mod command;
+mod conformance;
+mod demo;
+mod linters;
 mod openapi;
 mod report;
+mod sdk;
 mod test_run;
 mod tools;
 
 use std::path::Path;
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use lendpay_api::document::documents;
 
@@ -29,12 +36,37 @@ enum Chore {
         #[command(subcommand)]
         action: OpenapiAction,
     },
-    /// Runs everything that CI runs: formatting, lints, tests, documents, rustdoc, dependencies
+    /// Clients that are generated from openapi/partner.json into target/sdk/
+    Sdk {
+        #[command(subcommand)]
+        client: SdkAction,
+    },
+    /// Walks through the documentation's page in Chromium, and through pages that are broken on purpose
+    Browser,
+    /// Attacks the running service with schemathesis, which knows the document
+    Conformance {
+        /// Another one makes other requests
+        #[arg(long, default_value_t = conformance::SEED)]
+        seed: u32,
+    },
+    /// Runs what has to hold: formatting, lints, tests, documents, rustdoc, dependencies
     ///
     /// Stops at the first step that fails, with exit code 1, and ends with a table of what ran and for how long. Tools
-    /// that are missing are installed: Python and Rust ones under target/tools, Debian packages only when run as root
-    /// (otherwise their names are printed). The first run takes some minutes more, since it builds cargo-deny.
+    /// that are missing are installed: those of Python, Node.js and Rust under target/tools, Debian packages only when run
+    /// as root (otherwise their names are printed). The first run takes some minutes more, since it builds cargo-deny.
+    Test {
+        /// Everything that CI runs: also the attack by schemathesis, the walk in the browser and the generated clients
+        #[arg(long)]
+        all: bool,
+    },
+}
+
+#[derive(Subcommand)]
+enum SdkAction {
+    /// Generates each client, compiles it at its strictest and runs a program with it against the service
     Test,
+    #[command(flatten)]
+    Generate(sdk::Language),
 }
 
 #[derive(Subcommand)]
@@ -43,26 +75,69 @@ enum OpenapiAction {
     Export,
     /// Fails with a diff when a file in openapi/ is not what the code makes
     Check,
+    /// Judges the files in openapi/ with openapi-spec-validator, Redocly and Spectral; a warning fails too
+    Lint,
+    /// Fails when a document has changed since a commit in a way that breaks clients, or without saying so
+    ///
+    /// A change that breaks needs a major step of info.version; any change needs a step and an entry in
+    /// openapi/CHANGELOG.md. Judged by oasdiff, and by us where oasdiff only informs.
+    Breaking {
+        /// The commit to compare with; left out: where this branch left main, or on main the last change of a document
+        #[arg(long, value_name = "REV")]
+        base: Option<String>,
+        /// Instead, makes changes to partner.json that break or do not, and fails when one is judged wrong
+        #[arg(long, conflicts_with = "base")]
+        self_test: bool,
+    },
 }
 
 fn main() -> ExitCode {
     // The parent of this package's directory is the workspace, from wherever the command was called.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
-    let done = match Arguments::parse().chore {
-        Chore::Openapi { action } => {
-            let mode = match action {
-                OpenapiAction::Export => Mode::Export,
-                OpenapiAction::Check => Mode::Check,
-            };
-            openapi::bring_in_line(root, &documents(), mode)
-        }
-        Chore::Test => test_run::run(root),
-    };
+    let done = run(root, Arguments::parse().chore);
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");
             ExitCode::FAILURE
         }
+    }
+}
+
+fn run(root: &Path, chore: Chore) -> anyhow::Result<()> {
+    let needs = |lists: &[&[tools::DebianTool]]| lists.iter().try_for_each(|list| tools::debian_packages(root, list));
+    match chore {
+        Chore::Openapi { action: OpenapiAction::Export } => openapi::bring_in_line(root, &documents(), Mode::Export),
+        Chore::Openapi { action: OpenapiAction::Check } => openapi::bring_in_line(root, &documents(), Mode::Check),
+        Chore::Openapi { action: OpenapiAction::Lint } => {
+            needs(&[tools::EVERYDAY])?;
+            linters::check(root)
+        }
+        Chore::Openapi { action: OpenapiAction::Breaking { self_test: true, .. } } => {
+            needs(&[tools::EVERYDAY])?;
+            breaking::self_test(root, &documents())
+        }
+        Chore::Openapi { action: OpenapiAction::Breaking { base, .. } } => {
+            needs(&[tools::EVERYDAY])?;
+            let base = base.or_else(|| breaking::usual_base(root));
+            let base = base.context("there is no earlier commit with a document; name one with --base")?;
+            breaking::check(root, &documents(), &base)
+        }
+        Chore::Sdk { client } => {
+            needs(&[tools::EVERYDAY, tools::CLIENTS_AND_BROWSER])?;
+            match client {
+                SdkAction::Test => sdk::test(root),
+                SdkAction::Generate(language) => sdk::generate(root, language).map(drop),
+            }
+        }
+        Chore::Browser => {
+            needs(&[tools::EVERYDAY, tools::CLIENTS_AND_BROWSER])?;
+            browser::test(root)
+        }
+        Chore::Conformance { seed } => {
+            needs(&[tools::EVERYDAY])?;
+            conformance::test(root, seed)
+        }
+        Chore::Test { all } => test_run::run(root, all),
     }
 }

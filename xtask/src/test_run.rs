@@ -6,38 +6,58 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use lendpay_api::document::documents;
 
+use crate::breaking;
+use crate::browser;
 use crate::command::{command, run as run_command, run_within};
+use crate::conformance;
+use crate::linters;
 use crate::openapi::{self, Mode};
 use crate::report::{Entry, Outcome, summary};
+use crate::sdk;
 use crate::tools::{self, CargoDeny};
 
 struct Step {
     name: &'static str,
+    /// Whether only `cargo xtask test --all` takes it.
+    slow: bool,
     run: fn(&Path) -> anyhow::Result<Outcome>,
 }
 
-/// In this order: what the others need, then the quick ones, then the rest.
+const fn step(name: &'static str, run: fn(&Path) -> anyhow::Result<Outcome>) -> Step {
+    Step { name, slow: false, run }
+}
+
+const fn slow(name: &'static str, run: fn(&Path) -> anyhow::Result<Outcome>) -> Step {
+    Step { name, slow: true, run }
+}
+
+/// In this order: what the others need, then the quick ones, then the rest. The README says which are slow.
 const STEPS: &[Step] = &[
-    Step { name: "tools", run: needed_tools },
-    Step { name: "formatting", run: |root| cargo(root, &["fmt", "--all", "--check"]) },
-    Step { name: "lints", run: lints },
-    Step { name: "tests", run: |root| cargo(root, &["test", "--workspace", "--locked"]) },
-    Step { name: "documents", run: current_documents },
-    Step { name: "validity", run: valid_documents },
-    Step { name: "rustdoc", run: rustdoc },
-    Step { name: "dependencies", run: dependencies },
-    Step { name: "advisories", run: advisories },
+    step("tools", everyday_tools),
+    slow("more tools", more_tools),
+    step("formatting", formatting),
+    step("lints", lints),
+    step("tests", |root| cargo(root, &["test", "--workspace", "--locked"])),
+    step("documents", current_documents),
+    step("linters", linted_documents),
+    step("breaking", breaking_changes),
+    step("rustdoc", rustdoc),
+    step("dependencies", dependencies),
+    step("advisories", advisories),
+    slow("conformance", |root| passed(conformance::test(root, conformance::SEED))),
+    slow("browser", |root| passed(browser::test(root))),
+    slow("clients", |root| passed(sdk::test(root))),
 ];
 
 /// How long the advisory database may take to come.
 const DATABASE_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs all steps up to the first that fails, and ends with a summary.
-pub fn run(root: &Path) -> anyhow::Result<()> {
-    run_steps(root, STEPS)
+/// Runs the steps, the slow ones only with `all`, up to the first that fails, and ends with a summary.
+pub fn run(root: &Path, all: bool) -> anyhow::Result<()> {
+    run_steps(root, &STEPS.iter().filter(|step| all || !step.slow).collect::<Vec<_>>())
 }
 
-fn run_steps(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
+fn run_steps(root: &Path, steps: &[&Step]) -> anyhow::Result<()> {
     let mut ran = Vec::new();
     let mut failed = None;
     for step in steps {
@@ -62,15 +82,27 @@ fn run_steps(root: &Path, steps: &[Step]) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<Outcome> {
-    run_command(&mut command(root, "cargo", arguments))?;
-    Ok(Outcome::Passed)
+fn passed(done: anyhow::Result<()>) -> anyhow::Result<Outcome> {
+    done.map(|()| Outcome::Passed)
 }
 
-fn needed_tools(root: &Path) -> anyhow::Result<Outcome> {
-    tools::debian_packages(root)?;
-    tools::rust_components(root)?;
-    Ok(Outcome::Passed)
+fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<Outcome> {
+    passed(run_command(&mut command(root, "cargo", arguments)))
+}
+
+fn everyday_tools(root: &Path) -> anyhow::Result<Outcome> {
+    tools::debian_packages(root, tools::EVERYDAY)?;
+    passed(tools::rust_components(root))
+}
+
+fn more_tools(root: &Path) -> anyhow::Result<Outcome> {
+    passed(tools::debian_packages(root, tools::CLIENTS_AND_BROWSER))
+}
+
+/// The client for Rust is no member of the workspace.
+fn formatting(root: &Path) -> anyhow::Result<Outcome> {
+    cargo(root, &["fmt", "--all", "--check"])?;
+    cargo(root, &["fmt", "--check", "--manifest-path", "xtask/sdk/rust/Cargo.toml"])
 }
 
 fn lints(root: &Path) -> anyhow::Result<Outcome> {
@@ -79,19 +111,23 @@ fn lints(root: &Path) -> anyhow::Result<Outcome> {
 
 fn current_documents(root: &Path) -> anyhow::Result<Outcome> {
     println!("$ cargo xtask openapi check");
-    openapi::bring_in_line(root, &documents(), Mode::Check)?;
-    Ok(Outcome::Passed)
+    passed(openapi::bring_in_line(root, &documents(), Mode::Check))
 }
 
-fn valid_documents(root: &Path) -> anyhow::Result<Outcome> {
-    let files = openapi::files(root)?;
-    if files.is_empty() {
-        bail!("there is no document to validate");
-    }
-    let validator = tools::openapi_validator(root)?;
-    let arguments = ["--schema", "3.0", "--validation-errors", "all"];
-    run_command(command(root, validator, &arguments).args(files))?;
-    Ok(Outcome::Passed)
+fn linted_documents(root: &Path) -> anyhow::Result<Outcome> {
+    println!("$ cargo xtask openapi lint");
+    passed(linters::check(root))
+}
+
+/// First that the judge can be trusted, then its judgement.
+fn breaking_changes(root: &Path) -> anyhow::Result<Outcome> {
+    println!("$ cargo xtask openapi breaking --self-test");
+    breaking::self_test(root, &documents())?;
+    let Some(base) = breaking::usual_base(root) else {
+        return Ok(Outcome::NotChecked("no earlier commit has a document".to_owned()));
+    };
+    println!("$ cargo xtask openapi breaking --base {base}");
+    passed(breaking::check(root, &documents(), &base))
 }
 
 fn rustdoc(root: &Path) -> anyhow::Result<Outcome> {
@@ -122,14 +158,23 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_readme_says_of_each_step_where_it_runs() {
+        let readme = include_str!("../../README.md");
+        let row = |step: &Step| {
+            let mark = if step.slow { "only with `--all`" } else { "always" };
+            readme.lines().any(|line| line.starts_with(&format!("| {} |", step.name)) && line.contains(mark))
+        };
+        let missing: Vec<_> = STEPS.iter().filter(|step| !row(step)).map(|step| step.name).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+    }
+
+    #[test]
     fn a_failure_stops_the_run_and_is_named() {
-        const STEPS: &[Step] = &[
-            Step { name: "first", run: |_| Ok(Outcome::Passed) },
-            Step { name: "second", run: |_| bail!("out of luck") },
-            Step { name: "third", run: |_| panic!("must not run") },
-        ];
-        let error = run_steps(Path::new("."), STEPS).unwrap_err();
+        let first = step("first", |_| Ok(Outcome::Passed));
+        let second = step("second", |_| bail!("out of luck"));
+        let third = step("third", |_| panic!("must not run"));
+        let error = run_steps(Path::new("."), &[&first, &second, &third]).unwrap_err();
         assert_eq!(error.to_string(), "the step \"second\" failed");
-        run_steps(Path::new("."), &STEPS[..1]).unwrap();
+        run_steps(Path::new("."), &[&first]).unwrap();
     }
 }

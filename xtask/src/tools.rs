@@ -1,46 +1,57 @@
 //! The tools that the test run needs: where they are, and how they get there.
 
-use std::fs;
+pub mod npm;
+pub mod python;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 
 use crate::command::{command, output, run, succeeds};
 
 /// A program from a Debian package.
-struct DebianTool {
+pub struct DebianTool {
     package: &'static str,
     /// A command that succeeds when the tool is there.
     probe: &'static [&'static str],
 }
 
-/// All that has to be on the machine besides the Rust toolchain.
-const DEBIAN_TOOLS: &[DebianTool] = &[
-    // Shows that Swagger UI gets a token and uses it.
+/// What has to be on the machine for everyday work, besides the Rust toolchain.
+pub const EVERYDAY: &[DebianTool] = &[
+    // The server's tests get a token through Swagger UI in it.
     DebianTool { package: "chromium", probe: &["chromium", "--version"] },
     // The server's tests call it, as the README's readers do.
     DebianTool { package: "curl", probe: &["curl", "--version"] },
-    // The authorization server of the tests, and what steers the browser; both need Node.js 20 at least.
+    // The merge base and earlier documents come from it.
+    DebianTool { package: "git", probe: &["git", "--version"] },
+    // For the authorization server of the tests, the linters, the comparison of documents, TypeScript and the browser's
+    // driver, which need version 20 or later.
     DebianTool {
         package: "nodejs",
-        probe: &["node", "-e", "process.exit(parseInt(process.versions.node) < 20 ? 1 : 0)"],
+        probe: &["node", "-e", "process.exit(process.versions.node.split('.')[0] >= 20 ? 0 : 1)"],
     },
     DebianTool { package: "npm", probe: &["npm", "--version"] },
-    // For the OpenAPI validator; Debian keeps `ensurepip` apart from Python itself.
+    // For the OpenAPI validator and others; Debian keeps `ensurepip` apart from Python itself.
     DebianTool { package: "python3-venv", probe: &["python3", "-c", "import ensurepip, venv"] },
     // Shows that the store syncs before it replies.
     DebianTool { package: "strace", probe: &["strace", "-V"] },
 ];
 
+/// What has to be there too for the clients and the browser.
+pub const CLIENTS_AND_BROWSER: &[DebianTool] = &[
+    // For the walk through the documentation's page.
+    DebianTool { package: "chromium", probe: &["/usr/bin/chromium", "--version"] },
+    // For the generator of clients, and the Java client.
+    DebianTool { package: "default-jdk-headless", probe: &["javac", "-version"] },
+];
+
 const CARGO_DENY_VERSION: &str = "0.20.2";
-const REQUIREMENTS: &str = include_str!("../requirements.txt");
 
 /// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
-pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
-    let missing = missing(root, DEBIAN_TOOLS);
+pub fn debian_packages(root: &Path, tools: &[DebianTool]) -> anyhow::Result<()> {
+    let missing = missing(root, tools);
     if missing.is_empty() {
-        println!("The Debian packages are there.");
         return Ok(());
     }
     let is_root = output(&mut command(root, "id", &["-u"])).as_deref() == Some("0");
@@ -53,7 +64,7 @@ pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
     let install = ["install", "--yes", "--no-install-recommends"];
     let arguments: Vec<_> = install.iter().chain(&missing).collect();
     run(command(root, "apt-get", &arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    let missing = self::missing(root, DEBIAN_TOOLS);
+    let missing = self::missing(root, tools);
     if !missing.is_empty() {
         bail!(
             "installed, but still not usable (is another program of that name first in PATH?): {}",
@@ -85,24 +96,6 @@ pub fn rust_components(root: &Path) -> anyhow::Result<()> {
     }
     println!("Adding rustfmt and clippy to the Rust toolchain.");
     run(&mut command(root, "rustup", &["component", "add", "rustfmt", "clippy"]))
-}
-
-/// The path of openapi-spec-validator, in a virtual environment that is made when it is not there.
-pub fn openapi_validator(root: &Path) -> anyhow::Result<PathBuf> {
-    let environment = folder(root).join("openapi-spec-validator");
-    let validator = environment.join("bin/openapi-spec-validator");
-    // Written last, so that it tells a finished environment of these very versions.
-    let stamp = environment.join("requirements.txt");
-    if validator.exists() && fs::read_to_string(&stamp).is_ok_and(|installed| installed == REQUIREMENTS) {
-        return Ok(validator);
-    }
-    println!("Installing openapi-spec-validator in a virtual environment.");
-    fs::create_dir_all(folder(root)).context("cannot create target/tools")?;
-    run(command(root, "python3", &["-m", "venv", "--clear"]).arg(&environment))?;
-    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--requirement"];
-    run(command(root, environment.join("bin/python"), &install).arg("xtask/requirements.txt"))?;
-    fs::write(&stamp, REQUIREMENTS).with_context(|| format!("cannot write {}", stamp.display()))?;
-    Ok(validator)
 }
 
 /// cargo-deny of the pinned version.
@@ -169,11 +162,5 @@ mod tests {
     fn the_advice_names_each_missing_package_and_the_command() {
         let advice = advice(&["curl", "strace"]);
         assert!(advice.contains("curl, strace") && advice.ends_with("sudo apt-get install curl strace"), "{advice}");
-    }
-
-    #[test]
-    fn every_python_requirement_is_pinned() {
-        let lines = REQUIREMENTS.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
-        assert_eq!(lines.filter(|line| !line.contains("==")).collect::<Vec<_>>(), Vec::<&str>::new());
     }
 }

@@ -50,6 +50,9 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
             schema["nullable"] = true.into();
         }
     }
+    // The title repeats the name, and progenitor gives the type inside a nullable object the title for a name.
+    let schemas = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
+    schemas.filter_map(Value::as_object_mut).for_each(|schema| drop(schema.shift_remove("title")));
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
             if let Some(described) = operations.iter().find(|described| operation["operationId"] == described.id) {

@@ -6,6 +6,8 @@ mod no_store;
 pub(crate) mod operator;
 mod operator_examples;
 pub(crate) mod partner;
+#[cfg(test)]
+mod quality;
 
 use crate::pages::Pages;
 use crate::shell::Route;
@@ -47,6 +49,9 @@ impl Finished {
         // A browser would ask for an icon that there is not.
         let head = format!("<title>{title}</title>\n    <link rel=\"icon\" href=\"data:,\">");
         let page = self.page.replacen("<title>Swagger UI</title>", &head, 1);
+        // Deep links are on already.
+        let options = "deepLinking: true,\n        displayRequestDuration: true,\n        persistAuthorization: true,";
+        let page = page.replacen("deepLinking: true,", options, 1);
         Pages {
             html: page.replace(&self.raw, &self.value.to_string()),
             json: self.json(),
@@ -105,6 +110,10 @@ mod tests {
         let document = partner::document(None);
         let pages = document.pages();
         assert!(pages.html.contains("\"openapi\":\"3.0.3\""));
+        for option in ["deepLinking: true,", "displayRequestDuration: true,", "persistAuthorization: true,"] {
+            let start = pages.html.rfind("SwaggerUIBundle({").expect("the page starts Swagger UI");
+            assert!(pages.html[start..].contains(option), "{option}");
+        }
         assert!(!pages.html.contains("\"openapi\": \"3.0.0\""));
         let from_yaml: Value = serde_yaml::from_str(&pages.yaml).expect("YAML");
         assert_eq!(from_yaml, document.value);

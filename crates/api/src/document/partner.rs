@@ -7,10 +7,10 @@ use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
 use crate::tokens::scheme::NO_TOKEN_URL;
 use lendpay_domain::store::{AcceptOffer, CreateBuyer};
-use poem_openapi::OpenApiService;
+use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.1.0";
+const VERSION: &str = "1.1.1";
 
 const DESCRIPTION: &str = "\
 Accept loan offers on behalf of your customers and register companies as buyers.
@@ -22,10 +22,19 @@ key or token the answer is 401, with one for other operations 403.
 
 **Errors.** Every error has a JSON body with `title`, `message`, `errors`, `date` and `operationId`; under `/lending` it also
 has `errorCode`, a stable name for programs. Quote `operationId` to support; the header `X-Request-Id` of every response
-has the same value. Send a W3C `traceparent` and it is your trace id.
+has the same value. Send a W3C `traceparent` and it is your trace id. Read the status and `errorCode` in a program, never the
+wording of `title`, `message` or `errors`; ignore members that you do not know, since more may come.
+
+| Status | What to do |
+|---|---|
+| 400, 413, 415, 422 | Mend the request; the same one fails again. |
+| 401, 403 | Get another key; `message` says what is wrong with this one. |
+| 404, 409 | Take it as the answer: there is no such offer, or it can no longer be accepted. |
+| 408, 500, 503 | Repeat the call, first after a second (or what `Retry-After` says), then after longer and longer pauses. |
 
 **Repeating a call.** Accepting an offer again is safe: it answers with the offer as it stands. Creating a buyer is safe to
-repeat with the same `Idempotency-Key`: the buyer is created once, and repetitions carry `Idempotency-Replayed: true`.
+repeat with the same `Idempotency-Key`: the buyer is created once, and repetitions carry `Idempotency-Replayed: true`. A UUID
+made for each buyer is a good key. Failures are not remembered, so that a mended request may use the key again.
 
 **Life of an offer.** Offered → CustomerAccepted, CustomerDeclined, Expired or Archived; CustomerAccepted → Advanced or
 Archived; Advanced, CustomerDeclined and Expired → Archived. An offer whose `expiryAt` has passed can no longer be accepted.
@@ -38,6 +47,9 @@ Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
 pub(crate) fn document(token_url: Option<&str>) -> Finished {
     let operations = Described::<(AcceptOfferApi<NoStore>, CreateBuyerApi<NoStore>)>::new();
     let service = OpenApiService::new(operations, "Lendpay", VERSION).description(DESCRIPTION).server("/");
+    let service = service
+        .contact(ContactObject::new().name("Lendpay partner support").email("partners@lendpay.example"))
+        .license(LicenseObject::new("MIT OR Apache-2.0").url("https://spdx.org/licenses/"));
     let examples = [
         DescribedOperation::of::<AcceptOffer>(examples::offers(), None),
         DescribedOperation::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),

@@ -84,7 +84,7 @@ pub struct Buyer {
     #[serde(rename = "type")]
     pub kind: Option<BuyerType>,
     pub bank_account: Option<MaskedAccount>,
-    /// When the buyer was registered.
+    /// When the buyer was registered, in UTC.
     pub created_at: Time,
 }
 

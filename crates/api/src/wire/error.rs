@@ -17,7 +17,7 @@ pub struct LendingError {
     pub error_code: String,
     /// Detail messages; may be empty.
     pub errors: Vec<String>,
-    /// When the error occurred.
+    /// When the error occurred, in UTC.
     pub date: Time,
     /// Identifies the failed operation; quote it to support. The response header X-Request-Id has the same value.
     pub operation_id: String,
@@ -53,7 +53,7 @@ pub struct PaymentsError {
     pub message: String,
     /// Detail messages; may be empty. A message about a field begins with the field's path and a colon.
     pub errors: Vec<String>,
-    /// When the error occurred.
+    /// When the error occurred, in UTC.
     pub date: Time,
     /// Identifies the failed operation; quote it to support. The response header X-Request-Id has the same value.
     pub operation_id: String,

@@ -22,20 +22,21 @@ pub struct Offer {
     pub offer_type: OfferType,
     /// The yearly cost of the loan, fees included, as a fraction: 0.09 is nine percent.
     pub annual_percentage_rate: f64,
-    /// The yearly interest as a fraction; null while it is not fixed.
+    /// The yearly interest as a fraction: 0.085 is eight and a half percent; null while it is not fixed.
     #[oai(nullable)]
     pub interest_rate: Option<f64>,
-    /// After this moment the offer is no longer valid; null when it does not expire.
+    /// After this moment, in UTC, the offer is no longer valid; null when it does not expire.
     #[oai(nullable)]
     pub expiry_at: Option<Time>,
     /// The address where the customer enters the onboarding journey; null when there is none.
     #[oai(nullable)]
     pub redirect_url: Option<Address>,
-    /// The sum that is lent; null while it is not fixed.
+    /// The sum that is lent, in the main unit of its currency: 25000.55 is 25,000 pounds and 55 pence; null while it is
+    /// not fixed.
     #[oai(nullable)]
     pub amount: Option<f64>,
     pub duration: Option<Duration>,
-    /// When the status last changed.
+    /// When the status last changed, in UTC.
     pub status_changed_at: Time,
 }
 
@@ -118,7 +119,7 @@ wire_enum! {
 wire_enum! {
     /// How long a loan runs.
     Duration as "Duration",
-    "How long the loan runs; null while it is not fixed.",
+    "How long the loan runs: HalfYear is six months, Year twelve; null while it is not fixed.",
     nullable
 }
 

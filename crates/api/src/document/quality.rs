@@ -1,0 +1,86 @@
+//! What makes a document useful beyond being valid: nothing in it goes unexplained, every answer has an example.
+
+use super::documents;
+use serde_json::{Map, Value};
+
+/// Every fault of every document, by its place.
+fn faults() -> Vec<String> {
+    let mut faults = Vec::new();
+    for document in documents() {
+        let text: Value = serde_json::from_str(&document.text).expect("JSON");
+        let mut say = |place: &str, what: &str| faults.push(format!("{}{place}: {what}", document.file));
+        for member in ["contact", "license", "description", "version"] {
+            if text["info"][member].is_null() {
+                say("/info", &format!("no {member}"));
+            }
+        }
+        for tag in text["tags"].as_array().into_iter().flatten() {
+            described(tag, &format!("/tags/{}", tag["name"]), &mut say);
+        }
+        for (name, schema) in members(&text["components"]["schemas"]) {
+            let place = format!("/components/schemas/{name}");
+            described(schema, &place, &mut say);
+            properties(schema, &place, &mut say);
+        }
+        for (name, scheme) in members(&text["components"]["securitySchemes"]) {
+            described(scheme, &format!("/components/securitySchemes/{name}"), &mut say);
+        }
+        for (path, item) in members(&text["paths"]) {
+            for (method, operation) in members(item) {
+                self::operation(operation, &format!("{path} {method}"), &mut say);
+            }
+        }
+    }
+    faults
+}
+
+fn operation(operation: &Value, place: &str, say: &mut impl FnMut(&str, &str)) {
+    described(operation, place, say);
+    for member in ["summary", "operationId", "tags"] {
+        if operation[member].is_null() {
+            say(place, &format!("no {member}"));
+        }
+    }
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        described(parameter, &format!("{place} parameter {}", parameter["name"]), say);
+    }
+    if let Some(body) = operation.get("requestBody") {
+        described(body, &format!("{place} body"), say);
+    }
+    for (status, response) in members(&operation["responses"]) {
+        let place = format!("{place} {status}");
+        described(response, &place, say);
+        for (name, header) in members(&response["headers"]) {
+            described(header, &format!("{place} header {name}"), say);
+        }
+        for (_, media) in members(&response["content"]) {
+            if members(&media["examples"]).next().is_none() {
+                say(&place, "no named example");
+            }
+        }
+    }
+}
+
+fn properties(schema: &Value, place: &str, say: &mut impl FnMut(&str, &str)) {
+    for (name, property) in members(&schema["properties"]) {
+        // What is named elsewhere is described there.
+        if property.get("$ref").is_none() {
+            described(property, &format!("{place}/{name}"), say);
+        }
+    }
+}
+
+fn described(value: &Value, place: &str, say: &mut impl FnMut(&str, &str)) {
+    if value["description"].as_str().is_none_or(|text| text.trim().is_empty()) {
+        say(place, "no description");
+    }
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flat_map(Map::iter)
+}
+
+#[test]
+fn everything_is_described_and_every_answer_has_an_example() {
+    assert_eq!(faults(), Vec::<String>::new());
+}

@@ -1,0 +1,140 @@
+// Walks through /docs as a partner does, in Debian's Chromium, and fails at the first thing that is not as it should be:
+// a call without a key (401), Authorize, both operations tried out (201, 200), nothing asked of another host, no error in
+// the console. With an argument, the page is broken in that way before the browser gets it.
+
+"use strict";
+
+const assert = require("node:assert/strict");
+const { chromium } = require("playwright-core");
+
+const { LENDPAY_BASE: base, LENDPAY_KEY: key, LENDPAY_APPLICATION: application, LENDPAY_OFFER: offer } = process.env;
+
+// As root there is no sandbox; the rest keeps Chromium from calling its maker.
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+  "--disable-component-update", "--disable-sync",
+];
+
+// Ways to break the page; each must be noticed.
+const BREAKAGES = {
+  bundle: (html) => html.replace(/<script charset="UTF-8">/, "$&throw new Error('cut');"),
+  options: (html) => html.replace("displayRequestDuration: true", "displayRequestDuration: false"),
+  persistence: (html) => html.replace("persistAuthorization: true", "persistAuthorization: false"),
+  links: (html) => html.replace("deepLinking: true", "deepLinking: false"),
+  outside: (html) => html.replace("</title>", '$&<link rel="preload" as="image" href="http://other.example/pixel.png">'),
+  console: (html) => html.replace("</title>", '$&<script>console.error("broken on purpose")</script>'),
+  body: (html) => html.replace('"schema":{"example":{}}', '"schema":{"type":"string"}'),
+};
+
+async function main() {
+  const breakage = process.argv[2];
+  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+  try {
+    const page = await browser.newPage();
+    page.setDefaultTimeout(breakage === undefined ? 30_000 : 10_000);
+    const complaints = watch(page);
+    if (breakage !== undefined) {
+      await breakPage(page, BREAKAGES[breakage]);
+    }
+    await walk(page).catch((error) => complaints.push(error.message));
+    assert(complaints.length === 0, complaints.join("\n"));
+  } finally {
+    await browser.close();
+  }
+}
+
+/** Notes what the page asks of other hosts, and what goes wrong in it. */
+function watch(page) {
+  const complaints = [];
+  page.on("request", (request) => {
+    const url = new URL(request.url());
+    if (!["data:", "blob:"].includes(url.protocol) && url.origin !== base) {
+      complaints.push(`a request to another host: ${url.href}`);
+    }
+  });
+  page.on("pageerror", (error) => complaints.push(`an error in the page: ${error.message}`));
+  page.on("console", (message) => {
+    // Chromium itself says so of the call without a key.
+    const expected = message.text().includes("the server responded with a status of 401");
+    if (message.type() === "error" && !expected) {
+      complaints.push(`an error in the console: ${message.text()}`);
+    }
+  });
+  return complaints;
+}
+
+async function breakPage(page, breakage) {
+  assert(breakage !== undefined, "no such breakage");
+  await page.route("**/docs", async (route) => {
+    const response = await route.fetch();
+    const html = await response.text();
+    const broken = breakage(html);
+    // A breakage that breaks nothing would prove nothing.
+    if (broken === html) {
+      console.error("the page has nothing of the kind to break");
+      process.exit(2);
+    }
+    await route.fulfill({ response, body: broken });
+  });
+}
+
+async function walk(page) {
+  await page.goto(`${base}/`);
+  await page.locator(".opblock").first().waitFor();
+  assert.equal(await page.locator(".opblock").count(), 2);
+
+  const create = await open(page, "Payments", "CreateBuyer");
+  assert.equal(await execute(create), "401");
+  await authorize(page);
+  assert.equal(await execute(create), "201");
+  await see(create, "createdAt");
+  await see(create, "Request duration");
+
+  // A page that is loaded anew still knows the key.
+  const accept = await open(page, "Lending", "AcceptOffer");
+  assert.equal((await accept.locator("textarea.body-param__text").inputValue()).trim(), "{}");
+  await accept.locator('tr[data-param-name="applicationId"] input').fill(application);
+  await accept.locator('tr[data-param-name="offerId"] input').fill(offer);
+  assert.equal(await execute(accept), "200");
+  await see(accept, "CustomerAccepted");
+}
+
+/** Opens an operation by its deep link, in a page loaded anew, ready to be tried out. */
+async function open(page, tag, operation) {
+  await page.goto("about:blank");
+  await page.goto(`${base}/docs#/${tag}/${operation}`);
+  const block = page.locator(`#operations-${tag}-${operation}`);
+  await block.getByRole("button", { name: "Try it out" }).click();
+  return block;
+}
+
+async function authorize(page) {
+  await page.locator(".auth-wrapper > button.authorize").click();
+  const container = page.locator(".auth-container", { hasText: "X-Service-ApiKey" });
+  await container.locator("input").fill(key);
+  await container.locator("button.authorize").click();
+  await page.locator(".modal-ux button.btn-done").click();
+}
+
+/** Presses Execute, and returns the status that the page shows. */
+async function execute(block) {
+  const clear = block.getByRole("button", { name: "Clear" });
+  if (await clear.isVisible()) {
+    await clear.click();
+  }
+  await block.getByRole("button", { name: "Execute" }).click();
+  const status = block.locator(".live-responses-table .response .response-col_status").first();
+  return (await status.innerText()).trim().split(/\s/)[0];
+}
+
+async function see(block, text) {
+  await block.locator(".live-responses-table", { hasText: text }).waitFor();
+}
+
+main().then(
+  () => console.log("docs: 401, 201 and 200 seen on the page"),
+  (error) => {
+    console.error(`docs: ${error.message}`);
+    process.exitCode = 1;
+  },
+);

@@ -1,0 +1,105 @@
+//! The generated Rust client against the running service: every kind of answer, read through its types.
+
+use lendpay_partner::types::{
+    BankAccount, BuyerType, CreateBuyerIdempotencyKey, LendingError, NewBuyer, OfferStatus, OfferType,
+};
+use lendpay_partner::{Client, Error};
+use reqwest::StatusCode;
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use uuid::Uuid;
+
+type Outcome = Result<(), Box<dyn std::error::Error>>;
+
+fn variable(name: &str) -> Result<String, String> {
+    std::env::var(name).map_err(|error| format!("{name}: {error}"))
+}
+
+fn http(key: &str) -> Result<reqwest::Client, Box<dyn std::error::Error>> {
+    let key = HeaderValue::from_str(key)?;
+    let headers = HeaderMap::from_iter([(HeaderName::from_static("x-service-apikey"), key)]);
+    Ok(reqwest::Client::builder().default_headers(headers).build()?)
+}
+
+fn client(key: &str) -> Result<Client, Box<dyn std::error::Error>> {
+    Ok(Client::new_with_client(&variable("LENDPAY_BASE")?, http(key)?))
+}
+
+async fn create_and_replay(api: &Client) -> Outcome {
+    let buyer = NewBuyer {
+        name: Some("Northwind Bicycles Ltd".to_owned()),
+        country_code: Some("GB".to_owned()),
+        type_: Some(BuyerType(Some(0.try_into()?))),
+        bank_account: Some(BankAccount {
+            currency_code: Some("GBP".to_owned()),
+            iban: Some("GB33BUKB20201555555555".to_owned()),
+            ..BankAccount::default()
+        }),
+        ..NewBuyer::default()
+    };
+    let key: CreateBuyerIdempotencyKey = Uuid::new_v4().to_string().parse()?;
+    let created = api.create_buyer(Some(&key), &buyer).await?;
+    assert_eq!(created.status(), StatusCode::CREATED);
+    assert_eq!(created.name.as_deref(), Some("Northwind Bicycles Ltd"));
+    assert_eq!(created.registration_number, None);
+    let location = format!("/payments/buyers/{}", created.id);
+    assert_eq!(created.headers()["location"], location.as_str());
+
+    let again = api.create_buyer(Some(&key), &buyer).await?;
+    assert_eq!(again.headers()["idempotency-replayed"], "true");
+    assert_eq!(again.id, created.id);
+    Ok(())
+}
+
+async fn accept_with_nulls(api: &Client, application: &Uuid, indicative: &Uuid) -> Outcome {
+    let offer = api.accept_offer(application, indicative, &serde_json::json!({})).await?;
+    assert_eq!(offer.status, OfferStatus::CustomerAccepted);
+    assert_eq!(offer.offer_type, OfferType::Indicative);
+    assert_eq!((offer.amount, offer.annual_percentage_rate), (None, 0.0905));
+    assert!(offer.redirect_url.is_some());
+    Ok(())
+}
+
+async fn refused(api: &Client, application: &Uuid, offer: &Uuid) -> (StatusCode, LendingError) {
+    match api.accept_offer(application, offer, &serde_json::json!({})).await {
+        Err(Error::ErrorResponse(response)) => (response.status(), response.into_inner()),
+        other => panic!("no failure of the service: {other:?}"),
+    }
+}
+
+async fn readme(base: &str, http: reqwest::Client, application_id: Uuid, offer_id: Uuid) -> Outcome {
+    let api = lendpay_partner::Client::new_with_client(base, http);
+    let offer = api.accept_offer(&application_id, &offer_id, &serde_json::json!({})).await?;
+    let wanted = NewBuyer { name: Some("Northwind Bicycles Ltd".to_owned()), ..NewBuyer::default() };
+    let buyer = api.create_buyer(Some(&Uuid::new_v4().to_string().parse()?), &wanted).await?;
+    println!("{} {}", offer.status, buyer.id);
+    Ok(())
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Outcome {
+    let api = client(&variable("LENDPAY_KEY")?)?;
+    let application = variable("LENDPAY_APPLICATION")?.parse()?;
+    let (indicative, declined) = (variable("LENDPAY_INDICATIVE")?.parse()?, variable("LENDPAY_DECLINED")?.parse()?);
+    create_and_replay(&api).await?;
+    accept_with_nulls(&api, &application, &indicative).await?;
+
+    for (api, offer, status, code) in [
+        (&api, Uuid::new_v4(), StatusCode::NOT_FOUND, "OfferNotFound"),
+        (&api, declined, StatusCode::CONFLICT, "OfferDeclined"),
+        (&client("lendpay_wrong")?, indicative, StatusCode::UNAUTHORIZED, "InvalidApiKey"),
+    ] {
+        let (found, error) = refused(api, &application, &offer).await;
+        assert_eq!((found, error.error_code.as_str()), (status, code));
+    }
+    let nowhere = NewBuyer { country_code: Some("XX".to_owned()), ..NewBuyer::default() };
+    match api.create_buyer(None, &nowhere).await {
+        Err(Error::ErrorResponse(response)) => {
+            assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+            assert!(response.errors[0].starts_with("countryCode:"));
+        }
+        other => panic!("no failure of the service: {other:?}"),
+    }
+    readme(&variable("LENDPAY_BASE")?, http(&variable("LENDPAY_KEY")?)?, application, indicative).await?;
+    println!("rust: all answers as expected");
+    Ok(())
+}

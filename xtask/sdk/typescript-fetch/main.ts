@@ -1,0 +1,107 @@
+// The generated TypeScript client, which brings its own calls, against the running service: every kind of answer, read
+// through its types.
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { env } from "node:process";
+import {
+  Configuration,
+  LendingApi,
+  LendingErrorFromJSON,
+  PaymentsApi,
+  PaymentsErrorFromJSON,
+  ResponseError,
+  type NewBuyer,
+} from "./client/index";
+
+function variable(name: string): string {
+  const value = env[name];
+  assert(value !== undefined, `${name} is not set`);
+  return value;
+}
+
+const applicationId = variable("LENDPAY_APPLICATION");
+const indicative = variable("LENDPAY_INDICATIVE");
+const declined = variable("LENDPAY_DECLINED");
+const configuration = (apiKey: string) => new Configuration({ basePath: variable("LENDPAY_BASE"), apiKey });
+const lending = new LendingApi(configuration(variable("LENDPAY_KEY")));
+const payments = new PaymentsApi(configuration(variable("LENDPAY_KEY")));
+
+async function createAndReplay(): Promise<void> {
+  const newBuyer: NewBuyer = {
+    name: "Northwind Bicycles Ltd",
+    registrationNumber: null,
+    countryCode: "GB",
+    type: 0,
+    bankAccount: { currencyCode: "GBP", iban: "GB33BUKB20201555555555" },
+  };
+  const idempotencyKey = randomUUID();
+  const created = await payments.createBuyerRaw({ newBuyer, idempotencyKey });
+  const buyer = await created.value();
+  assert.equal(created.raw.status, 201);
+  assert.equal(buyer.name, "Northwind Bicycles Ltd");
+  assert.equal(buyer.registrationNumber, null);
+  assert.equal(buyer.type, 0);
+  assert.equal(buyer.bankAccount?.iban, "******************5555");
+  assert(buyer.createdAt instanceof Date);
+
+  const again = await payments.createBuyerRaw({ newBuyer, idempotencyKey });
+  assert.deepEqual(await again.value(), buyer);
+  assert.equal(again.raw.headers.get("Idempotency-Replayed"), "true");
+}
+
+async function acceptWithNulls(): Promise<void> {
+  const offer = await lending.acceptOffer({ applicationId, offerId: indicative });
+  assert.equal(offer.status, "CustomerAccepted");
+  assert.equal(offer.offerType, "Indicative");
+  assert.equal(offer.amount, null);
+  assert.equal(offer.duration, null);
+  assert.equal(typeof offer.redirectUrl, "string");
+  assert.equal(offer.annualPercentageRate, 0.0905);
+  assert(offer.statusChangedAt instanceof Date);
+}
+
+async function failure(call: Promise<unknown>, status: number): Promise<unknown> {
+  try {
+    await call;
+  } catch (error) {
+    assert(error instanceof ResponseError, String(error));
+    assert.equal(error.response.status, status);
+    return error.response.json();
+  }
+  return assert.fail(`no failure where ${status} was due`);
+}
+
+async function failures(): Promise<void> {
+  const refused = async (who: LendingApi, offerId: string, status: number, code: string) => {
+    const body = await failure(who.acceptOffer({ applicationId, offerId }), status);
+    assert.equal(LendingErrorFromJSON(body).errorCode, code);
+  };
+  await refused(lending, randomUUID(), 404, "OfferNotFound");
+  await refused(lending, declined, 409, "OfferDeclined");
+  await refused(new LendingApi(configuration("lendpay_wrong")), indicative, 401, "InvalidApiKey");
+  const bad = await failure(payments.createBuyer({ newBuyer: { countryCode: "XX" } }), 400);
+  assert.match(PaymentsErrorFromJSON(bad).errors[0] ?? "", /^countryCode:/);
+}
+
+async function readme(basePath: string, key: string, applicationId: string, offerId: string): Promise<void> {
+  const configuration = new Configuration({ basePath, apiKey: key });
+  const offer = await new LendingApi(configuration).acceptOffer({ applicationId, offerId });
+  const newBuyer = { name: "Northwind Bicycles Ltd" };
+  const idempotencyKey = crypto.randomUUID();
+  const buyer = await new PaymentsApi(configuration).createBuyer({ newBuyer, idempotencyKey });
+  assert(offer.id === offerId && buyer.id !== "");
+}
+
+async function main(): Promise<void> {
+  await createAndReplay();
+  await acceptWithNulls();
+  await failures();
+  await readme(variable("LENDPAY_BASE"), variable("LENDPAY_KEY"), applicationId, indicative);
+  console.log("typescript-fetch: all answers as expected");
+}
+
+main().catch((error: unknown) => {
+  console.error(error);
+  process.exitCode = 1;
+});

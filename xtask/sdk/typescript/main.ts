@@ -1,0 +1,87 @@
+// The generated types with openapi-fetch against the running service: every kind of answer, read through its types.
+
+import assert from "node:assert/strict";
+import { randomUUID } from "node:crypto";
+import { env } from "node:process";
+import createClient from "openapi-fetch";
+import type { components, paths } from "./client/schema.js";
+
+type NewBuyer = components["schemas"]["NewBuyer"];
+
+function variable(name: string): string {
+  const value = env[name];
+  assert(value !== undefined, `${name} is not set`);
+  return value;
+}
+
+const baseUrl = variable("LENDPAY_BASE");
+const applicationId = variable("LENDPAY_APPLICATION");
+const indicative = variable("LENDPAY_INDICATIVE");
+const declined = variable("LENDPAY_DECLINED");
+const accept = "/lending/applications/{applicationId}/offers/{offerId}/accept";
+
+const client = (key: string) => createClient<paths>({ baseUrl, headers: { "X-Service-ApiKey": key } });
+const api = client(variable("LENDPAY_KEY"));
+
+async function createAndReplay(): Promise<void> {
+  const body: NewBuyer = {
+    name: "Northwind Bicycles Ltd",
+    registrationNumber: null,
+    countryCode: "GB",
+    type: 0,
+    bankAccount: { currencyCode: "GBP", iban: "GB33BUKB20201555555555" },
+  };
+  const header = { "Idempotency-Key": randomUUID() };
+  const created = await api.POST("/payments/buyers", { params: { header }, body });
+  assert(created.data !== undefined, JSON.stringify(created.error));
+  assert.equal(created.response.status, 201);
+  assert.equal(created.data.name, "Northwind Bicycles Ltd");
+  assert.equal(created.data.registrationNumber, null);
+  assert.equal(created.data.type, 0);
+  assert.equal(created.data.bankAccount?.iban, "******************5555");
+  assert.equal(created.response.headers.get("Location"), `/payments/buyers/${created.data.id}`);
+
+  const again = await api.POST("/payments/buyers", { params: { header }, body });
+  assert.deepEqual(again.data, created.data);
+  assert.equal(again.response.headers.get("Idempotency-Replayed"), "true");
+}
+
+async function acceptWithNulls(): Promise<void> {
+  const { data, error } = await api.POST(accept, { params: { path: { applicationId, offerId: indicative } } });
+  assert(data !== undefined, JSON.stringify(error));
+  assert.equal(data.status, "CustomerAccepted");
+  assert.equal(data.offerType, "Indicative");
+  assert.equal(data.amount, null);
+  assert.equal(data.duration, null);
+  assert.equal(typeof data.redirectUrl, "string");
+  assert.equal(data.annualPercentageRate, 0.0905);
+}
+
+async function failures(): Promise<void> {
+  const refused = async (who: typeof api, offerId: string, status: number, code: string) => {
+    const { error, response } = await who.POST(accept, { params: { path: { applicationId, offerId } } });
+    assert.equal(response.status, status);
+    assert.equal(error?.errorCode, code);
+  };
+  await refused(api, randomUUID(), 404, "OfferNotFound");
+  await refused(api, declined, 409, "OfferDeclined");
+  await refused(client("lendpay_wrong"), indicative, 401, "InvalidApiKey");
+  const bad = await api.POST("/payments/buyers", { body: { countryCode: "XX" } });
+  assert.equal(bad.response.status, 400);
+  assert.match(bad.error?.errors[0] ?? "", /^countryCode:/);
+}
+
+async function readme(baseUrl: string, key: string, applicationId: string, offerId: string): Promise<void> {
+  const api = createClient<paths>({ baseUrl, headers: { "X-Service-ApiKey": key } });
+  const accept = "/lending/applications/{applicationId}/offers/{offerId}/accept";
+  const { data: offer, error } = await api.POST(accept, { params: { path: { applicationId, offerId } } });
+  const header = { "Idempotency-Key": crypto.randomUUID() };
+  const { data: buyer } = await api.POST("/payments/buyers", { params: { header }, body: { name: "Northwind Bicycles Ltd" } });
+  assert(offer !== undefined && buyer !== undefined, error?.message);
+}
+
+await createAndReplay();
+await acceptWithNulls();
+await failures();
+await readme(baseUrl, variable("LENDPAY_KEY"), applicationId, indicative);
+console.log("typescript: all answers as expected");

@@ -1,0 +1,152 @@
+//! The proof that the comparison works: changes made to the real document, each of which must be judged right.
+
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use lendpay_api::document::Document;
+use serde_json::{Value, json};
+
+use super::breaking_changes;
+
+/// A change of a document.
+struct Seeded {
+    name: &'static str,
+    breaks: bool,
+    edit: fn(&mut Value),
+}
+
+const fn breaking(name: &'static str, edit: fn(&mut Value)) -> Seeded {
+    Seeded { name, breaks: true, edit }
+}
+
+const fn harmless(name: &'static str, edit: fn(&mut Value)) -> Seeded {
+    Seeded { name, breaks: false, edit }
+}
+
+const ACCEPT: &str = "/lending/applications/{applicationId}/offers/{offerId}/accept";
+const CREATE: &str = "/payments/buyers";
+
+const TABLE: &[Seeded] = &[
+    breaking("removed field", |it| remove(schema(it, "Offer"), "/properties", "amount")),
+    breaking("new required field", |it| {
+        schema(it, "NewBuyer")["required"] = json!(["vatNumber"]);
+        schema(it, "NewBuyer")["properties"]["vatNumber"] = json!({ "type": "string" });
+    }),
+    breaking("narrowed enum", |it| drop_value(schema(it, "OfferStatus"), &json!("Archived"))),
+    breaking("narrowed enum of a request", |it| drop_value(schema(it, "BuyerType"), &Value::Null)),
+    breaking("changed type", |it| {
+        schema(it, "Offer")["properties"]["annualPercentageRate"] = json!({ "type": "string" })
+    }),
+    breaking("removed response", |it| remove(operation(it, ACCEPT), "/responses", "409")),
+    breaking("removed successful response", |it| remove(operation(it, ACCEPT), "/responses", "200")),
+    breaking("removed header", |it| remove(operation(it, CREATE), "/responses/201/headers", "Location")),
+    breaking("removed auth alternative", |it| {
+        let ways = operation(it, ACCEPT)["security"].as_array_mut();
+        ways.into_iter().for_each(|ways| ways.retain(|way| way.get("ApiKey").is_none()));
+    }),
+    breaking("added scope", |it| each_scopes(operation(it, ACCEPT), |scopes| scopes.push(json!("extra")))),
+    breaking("renamed operationId", |it| operation(it, CREATE)["operationId"] = json!("RegisterBuyer")),
+    breaking("tightened pattern", |it| schema(it, "BankAccount")["properties"]["bic"]["pattern"] = json!("^[A-Z]{8}$")),
+    breaking("nullable removed", |it| remove(schema(it, "NewBuyer"), "/properties/name", "nullable")),
+    breaking("path renamed", |it| {
+        let item = it["paths"][CREATE].take();
+        remove(it, "/paths", CREATE);
+        it["paths"]["/payments/companies"] = item;
+    }),
+    breaking("changed server", |it| it["servers"] = json!([{ "url": "/v2" }])),
+    harmless("no change", |_| {}),
+    harmless("new optional field in a response", |it| {
+        schema(it, "Offer")["properties"]["currencyCode"] = json!({ "type": "string", "nullable": true });
+    }),
+    harmless("new operation", |it| {
+        it["paths"]["/payments/ping"] =
+            json!({ "get": { "operationId": "Ping", "responses": { "204": { "description": "It is there." } } } });
+    }),
+    harmless("new example", |it| {
+        let content = &mut operation(it, CREATE)["requestBody"]["content"]["application/json"];
+        content["examples"]["Empty"] = json!({ "summary": "Nothing known", "value": {} });
+    }),
+    harmless("description", |it| {
+        schema(it, "Offer")["description"] = json!("Other words.");
+        operation(it, CREATE)["description"] = json!("Other words.");
+    }),
+    harmless("new optional header", |it| {
+        let parameter =
+            json!({ "name": "X-Campaign", "in": "header", "required": false, "schema": { "type": "string" } });
+        operation(it, CREATE)["parameters"].as_array_mut().into_iter().for_each(|list| list.push(parameter.clone()));
+        operation(it, CREATE)["responses"]["201"]["headers"]["X-Campaign"] = json!({ "schema": { "type": "string" } });
+    }),
+    harmless("new tag", |it| {
+        it["tags"].as_array_mut().into_iter().for_each(|tags| tags.push(json!({ "name": "New" })));
+        operation(it, CREATE)["tags"].as_array_mut().into_iter().for_each(|tags| tags.push(json!("New")));
+    }),
+];
+
+/// Judges every seeded change of the partners' document, and fails where one is judged wrong.
+pub fn self_test(root: &Path, documents: &[Document]) -> anyhow::Result<()> {
+    let partner = documents.iter().find(|document| document.file == "partner.json").context("no partner.json")?;
+    let mut base: Value = serde_json::from_str(&partner.text).context("partner.json is no JSON")?;
+    prepare(&mut base);
+    let mut wrong = Vec::new();
+    for Seeded { name, breaks, edit } in TABLE {
+        let mut changed = base.clone();
+        edit(&mut changed);
+        if changed == base && *name != "no change" {
+            bail!("the seeded change \"{name}\" changes nothing: the document has no such thing any more");
+        }
+        let found = breaking_changes(root, &base, &changed)?;
+        let verdict = if found.is_empty() { "harmless" } else { "breaking" };
+        println!("  {name:<34}{verdict:<10}{}", found.first().map(String::as_str).unwrap_or_default());
+        if found.is_empty() == *breaks {
+            wrong.push(*name);
+        }
+    }
+    if !wrong.is_empty() {
+        bail!("judged wrong: {}", wrong.join(", "));
+    }
+    println!("All {} seeded changes were judged right.", TABLE.len());
+    Ok(())
+}
+
+/// Gives the document what some of the changes need and it may not have: a second way to authenticate, a pattern.
+fn prepare(document: &mut Value) {
+    for (path, scope) in [(ACCEPT, "lending.offers.accept"), (CREATE, "payments.buyers.create")] {
+        let ways = operation(document, path)["security"].as_array_mut();
+        for ways in ways.into_iter().filter(|ways| !ways.iter().any(|way| way.get("OAuth2").is_some())) {
+            ways.push(json!({ "OAuth2": [scope] }));
+        }
+    }
+    let scheme = &mut document["components"]["securitySchemes"]["OAuth2"];
+    if scheme.is_null() {
+        let scopes = json!({ "lending.offers.accept": "", "payments.buyers.create": "" });
+        let flow = json!({ "tokenUrl": "https://auth.example/oauth/token", "scopes": scopes });
+        *scheme = json!({ "type": "oauth2", "flows": { "clientCredentials": flow } });
+    }
+    let account = schema(document, "BankAccount");
+    account["properties"]["bic"]["pattern"] = json!("^[A-Z0-9]{8,11}$");
+}
+
+fn schema<'d>(document: &'d mut Value, name: &str) -> &'d mut Value {
+    &mut document["components"]["schemas"][name]
+}
+
+fn operation<'d>(document: &'d mut Value, path: &str) -> &'d mut Value {
+    &mut document["paths"][path]["post"]
+}
+
+fn remove(value: &mut Value, pointer: &str, member: &str) {
+    if let Some(object) = value.pointer_mut(pointer).and_then(Value::as_object_mut) {
+        object.shift_remove(member);
+    }
+}
+
+fn drop_value(schema: &mut Value, value: &Value) {
+    if let Some(values) = schema["enum"].as_array_mut() {
+        values.retain(|other| other != value);
+    }
+}
+
+fn each_scopes(operation: &mut Value, edit: fn(&mut Vec<Value>)) {
+    let ways = operation["security"].as_array_mut().into_iter().flatten();
+    ways.filter_map(|way| way.get_mut("OAuth2").and_then(Value::as_array_mut)).for_each(edit);
+}

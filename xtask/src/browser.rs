@@ -1,0 +1,49 @@
+//! The documentation's page in a real browser.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, bail};
+
+use crate::command::{command, run};
+use crate::demo::Demo;
+use crate::tools::npm::NodeModules;
+
+/// The ways in which xtask/browser/docs.cjs can break the page, each with words that its failure must have.
+const BREAKAGES: [(&str, &str); 7] = [
+    ("bundle", "an error in the page: cut"),
+    ("options", "Request duration"),
+    ("persistence", "401"),
+    ("links", "Try it out"),
+    ("outside", "a request to another host: http://other.example/"),
+    ("console", "an error in the console: broken on purpose"),
+    ("body", "string"),
+];
+
+/// Walks through the page, then through pages that are broken on purpose: there the walk must fail.
+pub fn test(root: &Path) -> anyhow::Result<()> {
+    let tools = NodeModules::find_or_install(root)?;
+    // Each walk has a service of its own, so that none finds what another has left.
+    run(&mut walk(root, &tools, &Demo::start(root)?, None)?)?;
+    let demo = Demo::start(root)?;
+    for (breakage, words) in BREAKAGES {
+        let output = walk(root, &tools, &demo, Some(breakage))?.output().context("cannot run node")?;
+        let said = String::from_utf8_lossy(&output.stderr);
+        println!("  broken: {breakage:<13}{}", said.lines().next().unwrap_or_default());
+        // 2: the breakage itself has failed.
+        if output.status.code() != Some(1) {
+            bail!("the walk through a page with broken {breakage} ended with {}, not 1: {said}", output.status);
+        }
+        if !said.contains(words) {
+            bail!("the walk through a page with broken {breakage} failed for another reason: {said}");
+        }
+    }
+    Ok(())
+}
+
+fn walk(root: &Path, tools: &NodeModules, demo: &Demo, breakage: Option<&str>) -> anyhow::Result<Command> {
+    let mut walk = command(root, "node", &["xtask/browser/docs.cjs"]);
+    walk.args(breakage).env("NODE_PATH", tools.folder());
+    demo.tell(&mut walk)?;
+    Ok(walk)
+}
