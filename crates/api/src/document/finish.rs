@@ -64,21 +64,23 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
 }
 
 fn finish_operation(operation: &mut Value, described: &Described) {
-    add_examples(&mut operation["requestBody"]["content"], described.request.iter());
+    add_examples(operation.get_mut("requestBody"), described.request.iter());
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         add_headers(response);
         if status.starts_with('2') {
-            add_examples(&mut response["content"], described.success.iter());
+            add_examples(Some(response), described.success.iter());
         } else {
             let of_status = described.failures.iter().filter(|(code, _)| code.to_string() == *status);
-            add_examples(&mut response["content"], of_status.map(|(_, example)| example));
+            add_examples(Some(response), of_status.map(|(_, example)| example));
         }
     }
 }
 
-/// Adds named examples to the one media type of a content.
-fn add_examples<'a>(content: &mut Value, examples: impl Iterator<Item = &'a Example>) {
-    let Some(media) = content.as_object_mut().and_then(|content| content.values_mut().next()) else { return };
+/// Adds named examples to the one media type of a request or response, if it has a body.
+fn add_examples<'a>(body: Option<&mut Value>, examples: impl Iterator<Item = &'a Example>) {
+    // Indexing would make what is not there.
+    let content = body.and_then(|body| body.get_mut("content")?.as_object_mut());
+    let Some(media) = content.and_then(|content| content.values_mut().next()) else { return };
     let mut named = Map::new();
     for (summary, value) in examples {
         let name: String = summary.split(|c: char| !c.is_alphanumeric()).map(capitalised).collect();

@@ -11,7 +11,7 @@ use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Store, T
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem_openapi::OpenApi;
-use poem_openapi::registry::{MetaApi, Registry};
+use poem_openapi::registry::{MetaApi, MetaPath, Registry};
 use std::collections::HashMap;
 use std::marker::PhantomData;
 
@@ -101,8 +101,17 @@ impl<T> Described<T> {
 }
 
 impl<T: OpenApi> OpenApi for Described<T> {
+    /// One entry for each path: operations that share a path come from files of their own, and poem-openapi would write the
+    /// path once for each of them.
     fn meta() -> Vec<MetaApi> {
-        T::meta()
+        let mut paths: Vec<MetaPath> = Vec::new();
+        for path in T::meta().into_iter().flat_map(|api| api.paths) {
+            match paths.iter_mut().find(|known| known.path == path.path) {
+                Some(known) => known.operations.extend(path.operations),
+                None => paths.push(path),
+            }
+        }
+        vec![MetaApi { paths }]
     }
 
     fn register(registry: &mut Registry) {

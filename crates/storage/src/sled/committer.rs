@@ -46,8 +46,14 @@ impl Committer {
                 return self.stop("the database failed under a reader", decided);
             }
             group += 1;
+            self.health.begins_group();
             if let Err(reason) = quiet::caught(AssertUnwindSafe(|| self.commit(group, &mut work, &mut decided))) {
                 return self.stop(&reason, decided);
+            }
+            self.health.ends_group();
+            if self.health.failure_reason().is_some() {
+                // The watchdog gave this group up, and its callers with it.
+                return self.stop("a write came too late", decided);
             }
             decided.drain(..).for_each(Decided::tell);
         }

@@ -5,7 +5,7 @@ use lendpay_domain::StoreError;
 use lendpay_domain::store::Answer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 /// Counters since the store was opened.
@@ -68,6 +68,9 @@ pub(super) struct Health {
     largest: AtomicU64,
     syncing: AtomicU64,
     events: [AtomicU64; 7],
+    began: Instant,
+    /// When the present group was begun, in milliseconds after `began` and one more; 0 between groups.
+    group_since: AtomicU64,
 }
 
 impl Health {
@@ -82,7 +85,31 @@ impl Health {
             largest: AtomicU64::new(0),
             syncing: AtomicU64::new(0),
             events: Default::default(),
+            began: Instant::now(),
+            group_since: AtomicU64::new(0),
         }
+    }
+
+    /// The committer begins to write a group.
+    pub(super) fn begins_group(&self) {
+        let since = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
+        self.group_since.store(since + 1, Ordering::SeqCst);
+    }
+
+    /// The group is durable, or there was nothing to write.
+    pub(super) fn ends_group(&self) {
+        self.group_since.store(0, Ordering::SeqCst);
+    }
+
+    /// How long the committer has been at the present group.
+    pub(super) fn committing_for(&self) -> Option<Duration> {
+        let since = self.group_since.load(Ordering::SeqCst).checked_sub(1)?;
+        Some(self.began.elapsed().saturating_sub(Duration::from_millis(since)))
+    }
+
+    /// Whether the store is closed or has failed.
+    pub(super) fn has_ended(&self) -> bool {
+        !matches!(self.progress.borrow().state, State::Working)
     }
 
     pub(super) fn enqueued(&self) {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `open` | settings, the directory, the version of the format |
 //! | `redo`, `mark` | making the end of the log good after a crash, and telling when it is missing |
+//! | `watchdog` | noticing a committer that waits for ever |
 //! | `queue`, `work` | commands on their way to the committer, and their answers |
 //! | `committer` | the one thread that writes: groups, syncs, stops for good |
 //! | `decide` | from commands to staged changes, by the domain's rules |
@@ -32,6 +33,7 @@ mod redo;
 mod release;
 mod trees;
 mod uses;
+mod watchdog;
 mod work;
 
 pub use export::SledExport;
@@ -112,7 +114,10 @@ impl SledStore {
 impl Drop for SledStore {
     fn drop(&mut self) {
         self.queue.close();
-        if let Some(thread) = self.thread.take() {
+        // One that has failed may wait for ever.
+        if let Some(thread) = self.thread.take()
+            && self.health.failure_reason().is_none()
+        {
             // The committer catches its panics; there is nothing to hear here.
             drop(thread.join());
         }

@@ -9,6 +9,7 @@ use super::redo::{RedoError, redo};
 use super::release::Release;
 use super::trees::{Kind, Trees};
 use super::uses::Uses;
+use super::watchdog;
 use super::{SledStore, mark, quiet};
 use crate::codec;
 use std::fs::File;
@@ -128,6 +129,8 @@ impl SledStore {
             .name("committer".to_owned())
             .spawn(move || committer.run())
             .map_err(|error| OpenError::Thread { reason: words(&error) })?;
+        // It ends by itself, soon after the store.
+        watchdog::start(&health).map_err(|error| OpenError::Thread { reason: words(&error) })?;
         let release = Release { database: path.join("db"), health: Arc::clone(&health) };
         Ok(Self { trees, health, queue, uses: Uses::default(), thread: Some(thread), _release: release })
     }

@@ -25,8 +25,13 @@ impl Queue {
     pub(super) async fn run<C, T>(&self, work: fn(C, Reply<T>) -> Work, command: C) -> Answer<T> {
         let (reply, answer) = oneshot::channel();
         self.send(work(command, reply))?;
-        // The committer ended before it took the command.
-        answer.await.unwrap_or(Err(StoreError::Unavailable))
+        tokio::select! {
+            biased;
+            // Without an answer the committer ended before it took the command.
+            answer = answer => answer.unwrap_or(Err(StoreError::Unavailable)),
+            // A committer that waits for ever gives no answer.
+            _ = self.health.failure() => Err(StoreError::OutcomeUnknown),
+        }
     }
 
     /// Hands a command over.

@@ -9,6 +9,7 @@
 use std::cell::RefCell;
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 thread_local! {
     /// `Some` inside `caught`: where the thread panicked, once it has.
@@ -16,6 +17,14 @@ thread_local! {
 }
 
 static HOOK: Once = Once::new();
+
+/// Panics of sled's own threads so far, in any store of the process.
+static PANICS: AtomicUsize = AtomicUsize::new(0);
+
+/// How many of sled's own threads have panicked, in any store of the process.
+pub(super) fn panics() -> usize {
+    PANICS.load(Ordering::SeqCst)
+}
 
 /// Runs `work`; a panic becomes an error that names its place.
 pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Result<T, String> {
@@ -49,6 +58,7 @@ fn note(panic: &PanicHookInfo<'_>) -> bool {
     let thread = std::thread::current();
     let sleds = thread.name().is_some_and(|name| name.starts_with("sled-io-") || name == "log flusher");
     if sleds {
+        PANICS.fetch_add(1, Ordering::SeqCst);
         tracing::error!(place = place(), "a thread of the database panicked");
     }
     sleds

@@ -1,0 +1,202 @@
+//! Both sides on one store, with a clock that stands still until it is set.
+
+use crate::document;
+use lendpay_api::{Clock, OperatorKey, OperatorSettings, PartnerSettings, operator_side, partner_side};
+use lendpay_domain::Timestamp;
+use lendpay_storage::{SledOptions, SledStore};
+use poem::http::{HeaderMap, Method};
+use poem::{Request, Response};
+use serde_json::{Value, json};
+use std::sync::{Arc, Mutex};
+use tempfile::TempDir;
+
+/// The key of the operator.
+pub const OPERATOR_KEY: &str = "operator-0123456789abcdef0123456789";
+
+pub struct SetClock(Mutex<Timestamp>);
+
+impl Clock for SetClock {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().expect("not poisoned")
+    }
+}
+
+type Side = Box<dyn poem::endpoint::DynEndpoint<Output = Response>>;
+
+pub struct Context {
+    operator: Side,
+    partner: Side,
+    pub store: Arc<SledStore>,
+    clock: Arc<SetClock>,
+    _directory: TempDir,
+}
+
+/// An answer that has passed the check.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: HeaderMap,
+    pub bytes: Vec<u8>,
+}
+
+impl Answer {
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.bytes).expect("UTF-8")
+    }
+
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("JSON: {}", self.text()))
+    }
+
+    /// The answer is this error.
+    #[track_caller]
+    pub fn is_error(&self, status: u16, code: &str) -> Value {
+        let body = self.json();
+        assert_eq!((self.status, &body["errorCode"]), (status, &json!(code)), "{body}");
+        body
+    }
+
+    /// The answer is a success; its body.
+    #[track_caller]
+    pub fn is(&self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.text());
+        if self.bytes.is_empty() { Value::Null } else { self.json() }
+    }
+}
+
+pub fn moment(seconds: i64) -> Timestamp {
+    Timestamp::from_timestamp(1_700_000_000 + seconds, 123_456_000).expect("in range")
+}
+
+/// The nth id.
+pub fn id(n: u128) -> String {
+    uuid::Uuid::from_u128(0x1111_0000_0000_4000_8000_0000_0000_0000 + n).to_string()
+}
+
+impl Context {
+    pub fn new() -> Self {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let mut options = SledOptions::default();
+        options.cache_capacity = 1024 * 1024;
+        let store = Arc::new(SledStore::open(directory.path(), options).expect("opens"));
+        let clock = Arc::new(SetClock(Mutex::new(moment(0))));
+        let settings = OperatorSettings {
+            key: OperatorKey::parse(OPERATOR_KEY).expect("long enough"),
+            limits: lendpay_api::Limits::default(),
+            reason: |store: &SledStore| store.failure_reason(),
+            metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
+        };
+        let operator = operator_side(Arc::clone(&store), clock.clone(), settings, Arc::default());
+        let partner = partner_side(Arc::clone(&store), clock.clone(), PartnerSettings::default());
+        Self {
+            operator: Box::new(poem::endpoint::ToDynEndpoint(operator)),
+            partner: Box::new(poem::endpoint::ToDynEndpoint(partner)),
+            store,
+            clock,
+            _directory: directory,
+        }
+    }
+
+    pub fn set_time(&self, seconds: i64) {
+        *self.clock.0.lock().expect("not poisoned") = moment(seconds);
+    }
+
+    /// Sends a request to the operator's side with these headers, and checks what holds for every answer.
+    pub async fn send(&self, method: &str, path: &str, headers: &[(&'static str, &str)], body: &str) -> Answer {
+        let answer = exchange(&*self.operator, method, path, headers, body).await;
+        check(method, path, &answer, self.clock.now());
+        answer
+    }
+
+    /// The same with the key and a JSON body.
+    pub async fn call(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let headers = [("x-operator-key", OPERATOR_KEY), ("content-type", "application/json")];
+        self.send(method, path, &headers, &body).await
+    }
+
+    pub async fn get(&self, path: &str) -> Answer {
+        self.call("GET", path, &Value::Null).await
+    }
+
+    /// Sends a request to the partners' side.
+    pub async fn as_partner(&self, method: &str, path: &str, headers: &[(&'static str, &str)], body: &str) -> Answer {
+        exchange(&*self.partner, method, path, headers, body).await
+    }
+
+    /// Partner `n` with a key for both areas and application `n`; the key.
+    pub async fn partner(&self, n: u128) -> String {
+        let path = format!("/operator/partners/{}", id(n));
+        self.call("PUT", &path, &json!({ "name": format!("Partner {n}") })).await.is(201);
+        let key = json!({ "name": "a key", "areas": ["lending", "payments"] });
+        let key = self.call("POST", &format!("{path}/keys"), &key).await.is(201);
+        self.call("PUT", &application(n), &json!({ "partnerId": id(n) })).await.is(201);
+        key["key"].as_str().expect("a key").to_owned()
+    }
+}
+
+/// The path of application `n`.
+pub fn application(n: u128) -> String {
+    format!("/operator/applications/{}", id(n))
+}
+
+/// The path of offer `n` of application `n`'s partner.
+pub fn offer(a: u128, n: u128) -> String {
+    format!("{}/offers/{}", application(a), id(n))
+}
+
+/// A full body for an offer.
+pub fn terms() -> Value {
+    json!({
+        "details": "Fixed rate", "fundingType": "TermLoan", "offerType": "Underwritten",
+        "annualPercentageRate": 0.0905, "interestRate": 0.03, "expiryAt": "2023-11-14T23:00:00+00:00",
+        "redirectUrl": "https://onboarding.example/loans/1", "amount": 25000.55, "duration": "TwoYears",
+    })
+}
+
+async fn exchange(
+    side: &dyn poem::endpoint::DynEndpoint<Output = Response>,
+    method: &str,
+    path: &str,
+    headers: &[(&'static str, &str)],
+    body: &str,
+) -> Answer {
+    let mut request = Request::builder()
+        .method(method.parse::<Method>().expect("a method"))
+        .uri(path.parse().expect("a URI"))
+        .body(body.to_owned());
+    for (name, value) in headers {
+        request.headers_mut().append(*name, value.parse().expect("a header value"));
+    }
+    let response = side.call(request).await.expect("the shell answers everything");
+    let (parts, body) = response.into_parts();
+    let bytes = body.into_vec().await.expect("a body");
+    Answer { status: parts.status.as_u16(), headers: parts.headers, bytes }
+}
+
+/// What holds for every answer of the operator's side.
+fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {
+    let told = format!("{method} {path} → {answer:?}");
+    assert!(!answer.headers.keys().any(|name| name.as_str().starts_with("access-control-")), "{told}");
+    let id = answer.headers["x-request-id"].to_str().expect("ASCII");
+    assert!(id.len() == 32 && id.bytes().all(|b| b.is_ascii_hexdigit()), "{told}");
+    let path = path.split('?').next().unwrap_or_default();
+    let operation = document::operation(method, path);
+    let health = path.starts_with("/health");
+    if answer.status >= 400 && !answer.bytes.is_empty() && !health {
+        let body = answer.json();
+        let fields: Vec<_> = body.as_object().expect("an object").keys().map(String::as_str).collect();
+        assert_eq!(fields, ["title", "message", "errorCode", "errors", "date", "operationId"], "{told}");
+        assert_eq!(body["operationId"], id, "{told}");
+        let date: Timestamp = body["date"].as_str().expect("a date").parse().expect("RFC 3339");
+        assert_eq!(date, now, "{told}");
+        assert_eq!(answer.status == 401, answer.headers.contains_key("www-authenticate"), "{told}");
+    }
+    let json = answer.headers.get("content-type").is_some_and(|kind| kind == "application/json");
+    if let Some(operation) = operation {
+        let body = if json { answer.json() } else { Value::Null };
+        if let Err(problem) = operation.judge(answer.status, &body) {
+            panic!("{problem}\n{told}");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The documents, ready to judge answers.
+
+use jsonschema::{Draft, Validator};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+/// An operation of a document.
+pub struct Operation {
+    pub id: String,
+    pub method: String,
+    pub template: String,
+    /// Whether it needs a key.
+    pub secured: bool,
+    /// What judges the body, by status; `None` where no JSON is declared.
+    responses: BTreeMap<u16, Option<Validator>>,
+}
+
+impl Operation {
+    /// Whether the status is declared and the body is as declared; else what is wrong.
+    pub fn judge(&self, status: u16, body: &Value) -> Result<(), String> {
+        let response = self.responses.get(&status).ok_or_else(|| format!("{} does not declare {status}", self.id))?;
+        let Some(validator) = response else { return Ok(()) };
+        let wrong: Vec<_> = validator.iter_errors(body).map(|e| format!("{}: {e}", e.instance_path())).collect();
+        if wrong.is_empty() { Ok(()) } else { Err(format!("{} {status}: {}", self.id, wrong.join("; "))) }
+    }
+
+    /// The names in the braces of the path.
+    pub fn ids(&self) -> Vec<&str> {
+        self.template.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}')).collect()
+    }
+}
+
+/// A document as a value.
+pub fn value(file: &str) -> Value {
+    let documents = lendpay_api::document::documents();
+    let document = documents.into_iter().find(|document| document.file == file).expect("it is there");
+    serde_json::from_str(&document.text).expect("the document is JSON")
+}
+
+/// The operations of the operator's document.
+pub fn operator() -> &'static [Operation] {
+    static OPERATIONS: OnceLock<Vec<Operation>> = OnceLock::new();
+    OPERATIONS.get_or_init(|| operations("operator.json"))
+}
+
+/// The operations of a document.
+pub fn operations(file: &str) -> Vec<Operation> {
+    let document = value(file);
+    let mut found = Vec::new();
+    for (template, methods) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("a path item") {
+            let response = |(status, response): (&String, &Value)| {
+                let schema = response["content"]["application/json"].get("schema");
+                (status.parse().expect("a status"), schema.map(|schema| validator(&document, schema)))
+            };
+            found.push(Operation {
+                id: operation["operationId"].as_str().expect("an operationId").to_owned(),
+                method: method.to_uppercase(),
+                template: template.clone(),
+                secured: operation["security"].as_array().is_some_and(|all| !all.is_empty()),
+                responses: operation["responses"].as_object().expect("responses").iter().map(response).collect(),
+            });
+        }
+    }
+    found
+}
+
+/// The operation of the operator's side that a request is for.
+pub fn operation(method: &str, path: &str) -> Option<&'static Operation> {
+    let fits = |template: &str| {
+        let (wanted, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
+        let same = |(wanted, given): (&&str, &&str)| wanted == given || wanted.starts_with('{');
+        wanted.len() == given.len() && wanted.iter().zip(&given).all(same)
+    };
+    operator().iter().find(|operation| operation.method == method && fits(&operation.template))
+}
+
+pub fn validator(document: &Value, schema: &Value) -> Validator {
+    let schema = json!({ "allOf": [as_json_schema(schema)], "components": as_json_schema(&document["components"]) });
+    let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
+    options.build(&schema).expect("the document's schemas are schemas")
+}
+
+/// OpenAPI 3.0 says `nullable: true` where JSON Schema has `null` among the types.
+fn as_json_schema(value: &Value) -> Value {
+    match value {
+        Value::Object(object) => {
+            let mut object: serde_json::Map<_, _> =
+                object.iter().map(|(name, value)| (name.clone(), as_json_schema(value))).collect();
+            if object.remove("nullable") == Some(Value::Bool(true)) {
+                let one = object.remove("type").expect("what is nullable has a type");
+                object.insert("type".to_owned(), json!([one, "null"]));
+            }
+            object.into()
+        }
+        Value::Array(items) => items.iter().map(as_json_schema).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+    }
+}
+
+#[test]
+fn every_row_of_the_contract_is_in_the_document_and_nothing_else() {
+    let mut found: Vec<_> =
+        operator().iter().map(|operation| format!("{} {}", operation.method, operation.template)).collect();
+    let offer = "/operator/applications/{applicationId}/offers/{offerId}";
+    let mut wanted = vec![
+        "PUT /operator/partners/{partnerId}".to_owned(),
+        "POST /operator/partners/{partnerId}/keys".to_owned(),
+        "GET /operator/partners/{partnerId}/keys".to_owned(),
+        "DELETE /operator/partners/{partnerId}/keys/{keyId}".to_owned(),
+        "PUT /operator/applications/{applicationId}".to_owned(),
+        format!("PUT {offer}"),
+        "GET /operator/applications/{applicationId}/offers".to_owned(),
+        format!("GET {offer}"),
+        format!("POST {offer}/decline"),
+        format!("POST {offer}/advance"),
+        format!("POST {offer}/archive"),
+        "GET /operator/buyers".to_owned(),
+        "GET /operator/buyers/{buyerId}".to_owned(),
+        "GET /operator/events".to_owned(),
+        "GET /operator/export".to_owned(),
+        "GET /health/live".to_owned(),
+        "GET /health/ready".to_owned(),
+        "GET /metrics".to_owned(),
+    ];
+    found.sort();
+    wanted.sort();
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn every_example_is_what_its_schema_says() {
+    let document = value("operator.json");
+    let mut seen = 0;
+    for path in document["paths"].as_object().expect("paths").values() {
+        for operation in path.as_object().expect("a path item").values() {
+            let responses = operation["responses"].as_object().expect("responses").values();
+            for content in responses.chain(operation.get("requestBody")) {
+                let media = &content["content"]["application/json"];
+                for (name, example) in media["examples"].as_object().into_iter().flatten() {
+                    let validator = validator(&document, &media["schema"]);
+                    let wrong: Vec<_> = validator.iter_errors(&example["value"]).map(|e| e.to_string()).collect();
+                    assert!(wrong.is_empty(), "{} {name}: {wrong:?}", operation["operationId"]);
+                    seen += 1;
+                }
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}

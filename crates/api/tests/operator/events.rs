@@ -1,0 +1,58 @@
+//! Events (contract 2.10).
+
+use crate::context::{Context, id, offer, terms};
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn every_change_is_an_event_with_who_and_what() {
+    let context = Context::new();
+    let key = context.partner(1).await;
+    context.call("PUT", &offer(1, 1), &terms()).await.is(201);
+    context.set_time(1);
+    let accept = format!("/lending/applications/{}/offers/{}/accept", id(1), id(1));
+    let trace = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+    let headers = [("x-service-apikey", key.as_str()), ("traceparent", trace)];
+    context.as_partner("POST", &accept, &headers, "").await.is(200);
+    for action in ["advance", "archive"] {
+        context.call("POST", &format!("{}/{action}", offer(1, 1)), &Value::Null).await.is(200);
+    }
+    let buyer = context.as_partner("POST", "/payments/buyers", &[("x-service-apikey", &key)], "{}").await.is(201);
+    context.call("PUT", &offer(1, 2), &terms()).await.is(201);
+    context.call("POST", &format!("{}/decline", offer(1, 2)), &Value::Null).await.is(200);
+    context.call("PUT", &offer(1, 3), &terms()).await.is(201);
+    context.set_time(5_000);
+    context.call("POST", &format!("{}/decline", offer(1, 3)), &Value::Null).await.is_error(409, "IllegalTransition");
+
+    let list = context.get("/operator/events").await.is(200);
+    let items = list["items"].as_array().expect("a list");
+    let types: Vec<_> = items.iter().map(|event| event["type"].as_str().expect("a type")).collect();
+    let wanted = [
+        "offer.created",
+        "offer.accepted",
+        "offer.advanced",
+        "offer.archived",
+        "buyer.created",
+        "offer.created",
+        "offer.declined",
+        "offer.created",
+        "offer.expired",
+    ];
+    assert_eq!(types, wanted);
+    let key_id = context.get(&format!("/operator/partners/{}/keys", id(1))).await.is(200)["items"][0]["keyId"].clone();
+    let accepted = json!({
+        "sequence": items[1]["sequence"], "id": items[1]["id"], "type": "offer.accepted",
+        "occurredAt": "2023-11-14T22:13:21.123456+00:00", "partnerId": id(1), "applicationId": id(1), "offerId": id(1),
+        "buyerId": null, "actor": format!("key:{}", key_id.as_str().expect("an id")),
+        "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
+    });
+    assert_eq!(items[1], accepted);
+    assert_eq!((&items[0]["actor"], &items[8]["actor"]), (&json!("operator"), &json!("clock")));
+    assert_eq!(items[8]["occurredAt"], terms()["expiryAt"]);
+    assert_eq!((&items[4]["buyerId"], &items[4]["offerId"]), (&buyer["id"], &Value::Null));
+    let sequences: Vec<_> = items.iter().map(|event| event["sequence"].as_i64().expect("a number")).collect();
+    assert!(sequences.is_sorted_by(|a, b| a < b));
+    let last = sequences.last().expect("many");
+    let after = context.get(&format!("/operator/events?after={last}")).await.is(200);
+    assert_eq!(after, json!({ "items": [], "next": null }));
+    context.get("/operator/events?after=18446744073709551615").await.is(200);
+}

@@ -1,0 +1,21 @@
+//! The export over HTTP.
+
+use crate::context::{Context, OPERATOR_KEY, offer, terms};
+use lendpay_api::transfer::{Reader, check};
+
+#[tokio::test]
+async fn an_export_is_a_whole_file() {
+    let context = Context::new();
+    context.partner(1).await;
+    for n in 0..50 {
+        context.call("PUT", &offer(1, n), &terms()).await.is(201);
+    }
+    let answer = context.send("GET", "/operator/export", &[("x-operator-key", OPERATOR_KEY)], "").await;
+    assert_eq!(
+        (answer.status, &answer.headers["content-type"]),
+        (200, &"application/x-ndjson".parse().expect("a value"))
+    );
+    assert_eq!(check(&answer.bytes[..]).expect("whole").records, 53);
+    let mut reader = Reader::new(&answer.bytes[..]);
+    assert!(reader.next().expect("a record").is_some());
+}

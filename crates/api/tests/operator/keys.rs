@@ -1,0 +1,94 @@
+//! Keys: shown once, several at once, listed with their last use, revoked at once, expired in time.
+
+use crate::context::{Answer, Context, id, offer, terms};
+use lendpay_domain::Store as _;
+use serde_json::{Value, json};
+
+fn keys(n: u128) -> String {
+    format!("/operator/partners/{}/keys", id(n))
+}
+
+async fn create_buyer(context: &Context, key: &str) -> Answer {
+    context.as_partner("POST", "/payments/buyers", &[("x-service-apikey", key)], "{}").await
+}
+
+#[tokio::test]
+async fn a_key_works_from_its_answer_on_until_it_is_revoked() {
+    let context = Context::new();
+    let first = context.partner(1).await;
+    let made = context.call("POST", &keys(1), &json!({ "name": "second", "areas": ["payments"] })).await.is(201);
+    let second = made["key"].as_str().expect("a key");
+    assert!(second.starts_with("lendpay_") && second.len() == 72 && second != first);
+    assert_eq!(made["areas"], json!(["payments"]));
+    for key in [&first, second] {
+        assert_eq!(create_buyer(&context, key).await.status, 201, "several keys at once");
+    }
+    let accept = format!("/lending/applications/{}/offers/{}/accept", id(1), id(1));
+    let answer = context.as_partner("POST", &accept, &[("x-service-apikey", second)], "").await;
+    assert_eq!(answer.status, 403, "not its area");
+
+    let path = format!("{}/{}", keys(1), made["keyId"].as_str().expect("an id"));
+    let revoked = context.call("DELETE", &path, &Value::Null).await;
+    assert_eq!((revoked.status, revoked.bytes.len()), (204, 0));
+    assert_eq!(create_buyer(&context, second).await.status, 401, "from the next request on");
+    assert_eq!(create_buyer(&context, &first).await.status, 201);
+    assert_eq!(context.call("DELETE", &path, &Value::Null).await.status, 204, "safe to repeat");
+}
+
+#[tokio::test]
+async fn a_key_ends_at_its_expiry() {
+    let context = Context::new();
+    context.partner(1).await;
+    let body = json!({ "name": "short", "areas": ["payments"], "expiresAt": "2023-11-14T22:13:30.123456Z" });
+    let made = context.call("POST", &keys(1), &body).await.is(201);
+    assert_eq!(made["expiresAt"], "2023-11-14T22:13:30.123456+00:00");
+    let key = made["key"].as_str().expect("a key");
+    context.set_time(9);
+    assert_eq!(create_buyer(&context, key).await.status, 201);
+    context.set_time(10);
+    assert_eq!(create_buyer(&context, key).await.status, 401);
+}
+
+#[tokio::test]
+async fn a_list_shows_everything_but_the_keys() {
+    let context = Context::new();
+    let key = context.partner(1).await;
+    context.set_time(1);
+    let other = context.call("POST", &keys(1), &json!({ "name": "other", "areas": ["lending"] })).await.is(201);
+    context.set_time(100);
+    create_buyer(&context, &key).await;
+    context.store.check().await.expect("works");
+    let answer = context.get(&keys(1)).await;
+    let list = answer.is(200);
+    assert!(!answer.text().contains("lendpay_") && list["next"].is_null());
+    let items = list["items"].as_array().expect("a list");
+    assert_eq!(items.len(), 2);
+    let names: Vec<_> = items[0].as_object().expect("a key").keys().collect();
+    assert_eq!(names, ["keyId", "name", "areas", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"]);
+    assert_eq!(items[0]["lastUsedAt"], "2023-11-14T22:15:00+00:00", "to the minute");
+    assert_eq!((&items[1]["keyId"], &items[1]["lastUsedAt"]), (&other["keyId"], &Value::Null), "in order of age");
+    let path = format!("{}/{}", keys(1), other["keyId"].as_str().expect("an id"));
+    context.call("DELETE", &path, &Value::Null).await;
+    let list = context.get(&keys(1)).await.is(200);
+    assert_eq!(list["items"][1]["revokedAt"], "2023-11-14T22:15:00.123456+00:00");
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_404() {
+    let context = Context::new();
+    context.partner(1).await;
+    context.partner(2).await;
+    let body = json!({ "name": "x", "areas": ["lending"] });
+    for unknown in [id(9), "x".to_owned(), "%FF".to_owned()] {
+        let path = format!("/operator/partners/{unknown}/keys");
+        context.call("POST", &path, &body).await.is_error(404, "PartnerNotFound");
+        context.get(&path).await.is_error(404, "PartnerNotFound");
+        context.call("DELETE", &format!("{}/{unknown}", keys(1)), &Value::Null).await.is_error(404, "KeyNotFound");
+    }
+    let of_two = context.get(&keys(2)).await.is(200)["items"][0]["keyId"].as_str().expect("an id").to_owned();
+    let crossed = context.call("DELETE", &format!("{}/{of_two}", keys(1)), &Value::Null).await;
+    crossed.is_error(404, "KeyNotFound");
+    assert!(context.get(&keys(2)).await.is(200)["items"][0]["revokedAt"].is_null(), "it still works");
+    // An offer is put by nobody's key but the operator's.
+    context.call("PUT", &offer(1, 1), &terms()).await.is(201);
+}

@@ -1,0 +1,15 @@
+//! The operator's side, held against contract 2.9 and 2.10: real routes, real shell, a real store, no socket.
+//!
+//! Every answer goes through [`context::check`], which knows what holds for all answers and what the document promises.
+
+mod bodies;
+mod context;
+mod document;
+mod events;
+mod export;
+mod health;
+mod keys;
+mod lists;
+mod offers;
+mod parties;
+mod walk;
