@@ -57,6 +57,7 @@ pub(crate) async fn admit<S: Store>(
     let hash = presented.map_err(|Unreadable| Failure::InvalidApiKey)?;
     let key = store.find_key(hash).await?.filter(|key| key.is_valid(context.at)).ok_or(Failure::InvalidApiKey)?;
     context.set_partner(key.partner);
+    store.note_use(hash, context.at);
     if !key.areas.contains(area) {
         return Err(Failure::InsufficientScope(area));
     }

@@ -1,6 +1,8 @@
 //! Everything that can go wrong, and the one place that says how it looks from outside (contract 1.4, 2.6).
 
-use crate::wire::error::{LendingError, PaymentsError};
+use crate::operator_failure::OperatorFailure;
+use crate::side::{Shape, Side};
+use crate::wire::error::{LendingError, OperatorError, PaymentsError};
 use crate::wire::time::Time;
 use lendpay_domain::key::Area;
 use lendpay_domain::life_cycle::IllegalMove;
@@ -45,6 +47,8 @@ pub enum Failure {
     BadIdempotencyKey,
     /// The `Idempotency-Key` was used with another payload.
     IdempotencyKeyReused,
+    /// What only the operator's side knows.
+    Operator(OperatorFailure),
     /// The store could not do it.
     Store(StoreError),
     /// A bug.
@@ -52,11 +56,11 @@ pub enum Failure {
 }
 
 /// How a failure looks from outside.
-struct Look {
-    status: StatusCode,
-    code: &'static str,
-    title: &'static str,
-    message: &'static str,
+pub(crate) struct Look {
+    pub status: StatusCode,
+    pub code: &'static str,
+    pub title: &'static str,
+    pub message: &'static str,
 }
 
 impl Failure {
@@ -140,7 +144,7 @@ impl Failure {
             ),
             Self::UnsupportedMediaType => (
                 StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "BadRequest",
+                "UnsupportedMediaType",
                 "Unsupported media type",
                 "Send the body as application/json, or leave Content-Type out.",
             ),
@@ -159,6 +163,7 @@ impl Failure {
                 "Idempotency-Key already used",
                 "This Idempotency-Key was used for another payload. Use a new key for a new buyer.",
             ),
+            Self::Operator(failure) => return failure.look(),
             Self::Store(StoreError::OutcomeUnknown) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Unavailable",
@@ -187,7 +192,7 @@ impl Failure {
         self.look().status
     }
 
-    /// The stable name of the failure, which lending errors carry as `errorCode`.
+    /// The stable name of the failure, which lending and operator errors carry as `errorCode`.
     pub fn code(&self) -> &'static str {
         self.look().code
     }
@@ -198,6 +203,7 @@ impl Failure {
             Self::BadBuyer(problems) => problems.clone(),
             Self::BadBody(problem) => vec![problem.clone()],
             Self::OfferRefused(illegal) => vec![illegal.to_string()],
+            Self::Operator(failure) => failure.details(),
             Self::InsufficientScope(area) => vec![match area {
                 Area::Lending => "The key's areas do not include lending.".to_owned(),
                 Area::Payments => "The key's areas do not include payments.".to_owned(),
@@ -216,6 +222,7 @@ impl Failure {
                 header::WWW_AUTHENTICATE,
                 HeaderValue::from_static("Bearer realm=\"lendpay\", error=\"invalid_token\""),
             )),
+            Self::Operator(failure) => failure.header(),
             Self::MethodNotAllowed(allow) => Some((header::ALLOW, HeaderValue::from_str(allow).ok()?)),
             Self::Store(StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown) => {
                 Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
@@ -249,20 +256,36 @@ impl Failure {
         }
     }
 
-    /// The body, in the shape of the area that `path` lies in, as JSON.
-    pub(crate) fn body(&self, path: &str, operation: OperationId, at: Timestamp) -> Vec<u8> {
-        let json = match is_lending(path) {
-            true => serde_json::to_vec(&self.lending(operation, at)),
-            false => serde_json::to_vec(&self.payments(operation, at)),
+    /// The body for the operator's side.
+    pub(crate) fn operator(&self, operation: OperationId, at: Timestamp) -> OperatorError {
+        let look = self.look();
+        let message = match self {
+            Self::NotFound => {
+                "There is nothing at this address. The document at /operator/openapi.json lists what there is."
+            }
+            Self::Timeout => "The request took too long; it may or may not have taken effect.",
+            _ => look.message,
+        };
+        OperatorError {
+            title: look.title.to_owned(),
+            message: message.to_owned(),
+            error_code: look.code.to_owned(),
+            errors: self.details(),
+            date: Time(at),
+            operation_id: operation.to_string(),
+        }
+    }
+
+    /// The body in a shape, as JSON.
+    pub(crate) fn body(&self, shape: Shape, operation: OperationId, at: Timestamp) -> Vec<u8> {
+        let json = match shape {
+            Shape::Lending => serde_json::to_vec(&self.lending(operation, at)),
+            Shape::Payments => serde_json::to_vec(&self.payments(operation, at)),
+            Shape::Operator => serde_json::to_vec(&self.operator(operation, at)),
         };
         // Strings and a date: there is nothing in them that cannot be JSON.
         json.unwrap_or_default()
     }
-}
-
-/// Whether errors at this path carry an `errorCode`.
-fn is_lending(path: &str) -> bool {
-    path.strip_prefix("/lending").is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 impl fmt::Display for Failure {
@@ -286,8 +309,8 @@ impl From<StoreError> for Failure {
 }
 
 /// A whole HTTP/1.1 response for a request that was refused before it could be read: its head is not HTTP (400), too long
-/// (431, 414) or too slow (408). The connection ends with it. The path is not known then, so it has no `errorCode`.
-pub fn refusal(status: u16, at: Timestamp) -> Vec<u8> {
+/// (431, 414) or too slow (408). The connection ends with it. The path is not known then, so partners get no `errorCode`.
+pub fn refusal(side: Side, status: u16, at: Timestamp) -> Vec<u8> {
     let failure = match status {
         408 => Failure::Timeout,
         414 | 431 => Failure::TooLarge,
@@ -295,30 +318,15 @@ pub fn refusal(status: u16, at: Timestamp) -> Vec<u8> {
     };
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
     let operation = crate::random::operation_id();
-    let body = failure.body("", operation, at);
+    let body = failure.body(side.shape(""), operation, at);
     tracing::info!(status = status.as_u16(), %operation, "refused before it could be read");
     let mut response =
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
-    for (name, value) in crate::shell::cors::common_headers() {
+    for (name, value) in crate::shell::cors::common_headers(side) {
         response.push_str(&format!("{name}: {value}\r\n"));
     }
     response.push_str(&format!("x-request-id: {operation}\r\nconnection: close\r\n\r\n"));
     let mut response = response.into_bytes();
     response.extend_from_slice(&body);
     response
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_paths_under_lending_have_an_error_code() {
-        for path in ["/lending", "/lending/", "/lending/applications/x"] {
-            assert!(is_lending(path), "{path}");
-        }
-        for path in ["", "/", "/lendingx", "/payments/buyers", "/x/lending"] {
-            assert!(!is_lending(path), "{path}");
-        }
-    }
 }

@@ -14,18 +14,20 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Adds `/docs`, `/openapi.json`, `/openapi.yaml` and a way there from `/`, and says which addresses these are.
-    pub fn add(self, mut router: poem::Route) -> (poem::Route, Vec<Route>) {
-        let pages: [(&str, BoxEndpoint<'static, Response>); 4] = [
-            ("/", redirect("/docs").boxed()),
-            ("/docs", fixed("text/html; charset=utf-8", self.html).boxed()),
-            ("/openapi.json", fixed("application/json", self.json).boxed()),
-            ("/openapi.yaml", fixed("application/yaml", self.yaml).boxed()),
+    /// Adds `/docs`, `/openapi.json`, `/openapi.yaml` below `prefix` and a way there from `/`, and says which addresses these
+    /// are.
+    pub fn add(self, mut router: poem::Route, prefix: &str) -> (poem::Route, Vec<Route>) {
+        let docs = format!("{prefix}/docs");
+        let pages: [(String, BoxEndpoint<'static, Response>); 4] = [
+            ("/".to_owned(), redirect(&docs).boxed()),
+            (docs, fixed("text/html; charset=utf-8", self.html).boxed()),
+            (format!("{prefix}/openapi.json"), fixed("application/json", self.json).boxed()),
+            (format!("{prefix}/openapi.yaml"), fixed("application/yaml", self.yaml).boxed()),
         ];
         let mut routes = Vec::new();
         for (path, page) in pages {
-            router = router.at(path, get(page));
-            routes.push(Route { template: path.to_owned(), allow: "GET, HEAD".to_owned(), preflight: false });
+            router = router.at(&path, get(page));
+            routes.push(Route { template: path, allow: "GET, HEAD".to_owned(), preflight: false });
         }
         (router, routes)
     }
@@ -36,10 +38,11 @@ fn fixed(content_type: &'static str, text: String) -> impl Endpoint<Output = Res
     make_sync(move |_| Response::builder().content_type(content_type).body(bytes.to_string()))
 }
 
-fn redirect(to: &'static str) -> impl Endpoint<Output = Response> {
+fn redirect(to: &str) -> impl Endpoint<Output = Response> + use<> {
+    let to = HeaderValue::from_str(to).unwrap_or_else(|_| HeaderValue::from_static("/"));
     make_sync(move |_| {
         let mut response = Response::builder().status(StatusCode::TEMPORARY_REDIRECT).finish();
-        response.headers_mut().insert(header::LOCATION, HeaderValue::from_static(to));
+        response.headers_mut().insert(header::LOCATION, to.clone());
         response
     })
 }

@@ -1,10 +1,12 @@
 //! The partner side put together: the operations, the document and its pages, inside the shell.
 
 use crate::clock::Clock;
+use crate::counts::RequestCounts;
 use crate::document::partner;
 use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
 use crate::shell::{Limits, Routes, Shell};
+use crate::side::Side;
 use lendpay_domain::Store;
 use lendpay_domain::buyer_checks::BuyerChecks;
 use poem::endpoint::BoxEndpoint;
@@ -27,14 +29,25 @@ pub fn partner_side<S: Store>(
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
 ) -> impl Endpoint<Output = Response> + 'static {
+    counted_partner_side(store, clock, settings, Arc::default())
+}
+
+/// Everything that partners reach, counted.
+pub fn counted_partner_side<S: Store>(
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
+    settings: PartnerSettings,
+    counts: Arc<RequestCounts>,
+) -> impl Endpoint<Output = Response> + 'static {
     let operations =
         (AcceptOfferApi { store: Arc::clone(&store) }, CreateBuyerApi { store, checks: settings.buyer_checks });
     let document = partner::document();
-    let (pages, mut routes) = document.pages().add(Route::new());
-    routes.extend(document.routes());
+    let (pages, mut routes) = document.pages().add(Route::new(), "");
+    routes.extend(document.routes(Side::Partner));
+    counts.set_routes(routes.iter().map(|route| route.template.as_str()));
     let operations = OpenApiService::new(operations, "", "").into_endpoint();
     let inner = Inside { operations, pages };
-    Shell { inner, clock, limits: settings.limits, routes: Routes(routes) }
+    Shell { inner, clock, limits: settings.limits, routes: Routes(routes), side: Side::Partner, counts }
 }
 
 /// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a rewritten

@@ -2,7 +2,7 @@
 //!
 //! The generator is rand's thread-local ChaCha, seeded and reseeded by the operating system: no system call for a request.
 
-use lendpay_domain::{BuyerId, EventId, OperationId, Timestamp};
+use lendpay_domain::{BuyerId, EventId, KeyId, OperationId, Timestamp};
 use uuid::Uuid;
 
 /// 256 bits for an API key.
@@ -25,8 +25,17 @@ pub(crate) fn operation_id() -> OperationId {
     OperationId::from_bytes(rand::random())
 }
 
+/// An id for a key that is made at `at`: a UUID of version 7, so that keys sort by age.
+pub(crate) fn key_id(at: Timestamp) -> KeyId {
+    KeyId::new(uuid_v7(at))
+}
+
 /// An id for a buyer that is created at `at`: a UUID of version 7, so that buyers sort by age.
 pub(crate) fn buyer_id(at: Timestamp) -> BuyerId {
+    BuyerId::new(uuid_v7(at))
+}
+
+fn uuid_v7(at: Timestamp) -> Uuid {
     let millis = u64::try_from(at.timestamp_millis()).unwrap_or_default();
-    BuyerId::new(uuid::Builder::from_unix_timestamp_millis(millis, &rand::random()).into_uuid())
+    uuid::Builder::from_unix_timestamp_millis(millis, &rand::random()).into_uuid()
 }

@@ -50,6 +50,11 @@ macro_rules! decimals {
                 Self::new(from_f64(value)?)
             }
 
+            /// Reads decimal digits, `0.0905`, without losing one: 0.10 stays 0.10.
+            pub fn from_digits(text: &str) -> Result<Self, DecimalError> {
+                Self::new(Decimal::from_str_exact(text).map_err(|_| DecimalError::NotDecimal)?)
+            }
+
             /// The double nearest to the value: what went in through [`Self::from_f64`] comes out.
             pub fn to_f64(self) -> f64 {
                 to_f64(self.0)

@@ -17,6 +17,18 @@ pub enum Actor {
     Clock,
 }
 
+impl Actor {
+    /// Reads what `Display` writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "oauth" => Some(Self::OAuthClient),
+            "operator" => Some(Self::Operator),
+            "clock" => Some(Self::Clock),
+            _ => text.strip_prefix("key:").and_then(KeyId::parse).map(Self::Key),
+        }
+    }
+}
+
 impl fmt::Display for Actor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -45,6 +57,17 @@ pub enum Subject {
 }
 
 impl Subject {
+    /// Every type of event.
+    pub const TYPES: [&'static str; 7] = [
+        "offer.created",
+        "offer.accepted",
+        "offer.declined",
+        "offer.expired",
+        "offer.advanced",
+        "offer.archived",
+        "buyer.created",
+    ];
+
     /// The type of the event, as the contract names it.
     pub const fn event_type(&self) -> &'static str {
         match self {
@@ -57,6 +80,21 @@ impl Subject {
                 Status::Archived => "offer.archived",
             },
             Self::Buyer(_) => "buyer.created",
+        }
+    }
+
+    /// The place of the type in [`Self::TYPES`].
+    pub const fn type_index(&self) -> usize {
+        match self {
+            Self::Offer { status, .. } => match status {
+                Status::Offered => 0,
+                Status::CustomerAccepted => 1,
+                Status::CustomerDeclined => 2,
+                Status::Expired => 3,
+                Status::Advanced => 4,
+                Status::Archived => 5,
+            },
+            Self::Buyer(_) => 6,
         }
     }
 }
@@ -78,4 +116,29 @@ pub struct Event {
     pub actor: Actor,
     /// The request that caused it, or that found the expiry.
     pub operation: OperationId,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn actors_are_read_as_they_are_written() {
+        let key = Actor::Key(KeyId::from_bytes([7; 16]));
+        for actor in [key, Actor::OAuthClient, Actor::Operator, Actor::Clock] {
+            assert_eq!(Actor::parse(&actor.to_string()), Some(actor));
+        }
+        assert_eq!(Actor::parse("key:"), None);
+    }
+
+    #[test]
+    fn every_type_has_its_place() {
+        let (application, offer) = (ApplicationId::from_bytes([1; 16]), OfferId::from_bytes([2; 16]));
+        let offers = Status::ALL.iter().map(|&status| Subject::Offer { application, offer, status });
+        let subjects: Vec<_> = offers.chain([Subject::Buyer(BuyerId::from_bytes([3; 16]))]).collect();
+        assert_eq!(subjects.len(), Subject::TYPES.len());
+        for subject in subjects {
+            assert_eq!(Subject::TYPES[subject.type_index()], subject.event_type());
+        }
+    }
 }

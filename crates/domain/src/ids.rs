@@ -90,6 +90,13 @@ impl OperationId {
         Self(bytes)
     }
 
+    /// Reads 32 hex digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let hex = text.len() == 32 && text.bytes().all(|b| b.is_ascii_hexdigit());
+        let number = u128::from_str_radix(text, 16).ok().filter(|_| hex)?;
+        Some(Self(number.to_be_bytes()))
+    }
+
     /// The 16 bytes.
     pub const fn to_bytes(self) -> [u8; 16] {
         self.0
@@ -135,6 +142,10 @@ mod tests {
     fn an_operation_id_is_32_hex_digits() {
         let id = OperationId::from_bytes([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 255]);
         assert_eq!(id.to_string(), "000102030405060708090a0b0c0d0eff");
+        assert_eq!(OperationId::parse("000102030405060708090a0b0c0d0eff"), Some(id));
+        for text in ["", "+00102030405060708090a0b0c0d0eff", "000102030405060708090a0b0c0d0ef"] {
+            assert_eq!(OperationId::parse(text), None, "{text}");
+        }
     }
 
     #[test]

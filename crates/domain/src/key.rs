@@ -18,6 +18,14 @@ impl Area {
     /// Every area.
     pub const ALL: [Self; 2] = [Self::Lending, Self::Payments];
 
+    /// The name that operators write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lending => "lending",
+            Self::Payments => "payments",
+        }
+    }
+
     const fn bit(self) -> u8 {
         match self {
             Self::Lending => 1,
@@ -138,6 +146,15 @@ impl KeyRecord {
     pub fn is_valid(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
+}
+
+/// A key with its last use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyInUse {
+    /// The key.
+    pub key: KeyRecord,
+    /// When it was last used, to the minute.
+    pub last_used_at: Option<Timestamp>,
 }
 
 #[cfg(test)]

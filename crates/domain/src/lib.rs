@@ -10,7 +10,8 @@
 //! | [`bank`], [`codes`], [`decimal`], [`text`] | values that are checked once, when they are parsed |
 //! | [`partner`], [`key`] | who may call, and for what |
 //! | [`event`] | what is told to those who follow along |
-//! | [`store`] | the port: whole business commands and their outcomes |
+//! | [`store`], [`page`] | the port: whole business commands and their outcomes |
+//! | [`record`] | everything that a store keeps, for exports and imports |
 
 pub mod bank;
 pub mod buyer;
@@ -23,7 +24,9 @@ pub mod ids;
 pub mod key;
 pub mod life_cycle;
 pub mod offer;
+pub mod page;
 pub mod partner;
+pub mod record;
 pub mod store;
 pub mod text;
 

@@ -7,10 +7,12 @@
 use crate::buyer::{Buyer, NewBuyer};
 use crate::event::{Actor, Event};
 use crate::idempotency::{Fingerprint, IdempotencyKey};
-use crate::key::{KeyHash, KeyRecord};
+use crate::key::{KeyHash, KeyInUse, KeyRecord};
 use crate::life_cycle::{Action, IllegalMove};
 use crate::offer::{Offer, Status, Terms};
+use crate::page::{Page, Window};
 use crate::partner::Partner;
+use crate::record::Export;
 use crate::text::Name;
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
@@ -255,8 +257,20 @@ pub enum PutApplicationOutcome {
 /// A store's answer.
 pub type Answer<T> = Result<T, StoreError>;
 
+/// Which buyers are wanted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindBuyers {
+    /// Only those with exactly this number.
+    pub registration_number: Option<String>,
+    /// Which part of the list.
+    pub window: Window<BuyerId>,
+}
+
 /// Keeps everything. See the [module](self) for what every implementation promises.
 pub trait Store: Send + Sync + 'static {
+    /// An export that is under way.
+    type Export: Export;
+
     /// Accepts an offer of a partner.
     fn accept_offer(&self, command: AcceptOffer) -> impl Future<Output = Answer<AcceptOutcome>> + Send;
 
@@ -284,6 +298,17 @@ pub trait Store: Send + Sync + 'static {
     /// The key with this hash, valid or not.
     fn find_key(&self, hash: KeyHash) -> impl Future<Output = Answer<Option<KeyRecord>>> + Send;
 
+    /// Notes that a key was used, to the minute. Never waits and never fails: the note is for people, may be lost in a crash,
+    /// and reaches the disk within the minute.
+    fn note_use(&self, key: KeyHash, at: Timestamp);
+
+    /// A partner's keys, valid or not, in the order of their ids; `None` if there is no such partner.
+    fn keys_of(
+        &self,
+        partner: PartnerId,
+        window: Window<KeyId>,
+    ) -> impl Future<Output = Answer<Option<Page<KeyInUse, KeyId>>>> + Send;
+
     /// An offer, as seen at the moment `now`.
     fn find_offer(
         &self,
@@ -292,10 +317,27 @@ pub trait Store: Send + Sync + 'static {
         now: Timestamp,
     ) -> impl Future<Output = Answer<Option<Offer>>> + Send;
 
+    /// An application's offers in the order of their ids, as seen at the moment `now`; `None` if there is no such application.
+    fn offers_of(
+        &self,
+        application: ApplicationId,
+        window: Window<OfferId>,
+        now: Timestamp,
+    ) -> impl Future<Output = Answer<Option<Page<Offer, OfferId>>>> + Send;
+
+    /// Buyers, in the order of their ids.
+    fn find_buyers(&self, query: FindBuyers) -> impl Future<Output = Answer<Page<Buyer, BuyerId>>> + Send;
+
     /// A buyer.
     fn find_buyer(&self, id: BuyerId) -> impl Future<Output = Answer<Option<Buyer>>> + Send;
 
     /// Up to `limit` events with a sequence greater than `after`, in order. A reader that passes the last sequence it
     /// saw misses none.
     fn events(&self, after: u64, limit: usize) -> impl Future<Output = Answer<Vec<Event>>> + Send;
+
+    /// Begins an export of everything that is durable now. It goes on beside other commands, and sees none of what they do.
+    fn export(&self) -> impl Future<Output = Answer<Self::Export>> + Send;
+
+    /// Whether the store takes commands: asks whoever carries them out, and changes nothing.
+    fn check(&self) -> impl Future<Output = Answer<()>> + Send;
 }

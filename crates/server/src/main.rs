@@ -1,12 +1,16 @@
 //! The binary `lendpay`: reads settings, puts the rooms together, runs.
 
+mod client;
 mod demo;
 mod listener;
+mod metrics;
+mod operator_settings;
 mod serve;
 mod settings;
 mod stop;
 mod system_clock;
 mod telemetry;
+mod transfer;
 
 use clap::Parser as _;
 use settings::{Command, Settings};
@@ -24,6 +28,12 @@ fn main() -> ExitCode {
     let result = match settings.command {
         Command::Serve(serve) => serve::run(&serve),
         Command::Demo(demo) => demo::run(&demo),
+        Command::Export(export) => transfer::export(&export),
+        Command::Import(import) => transfer::import(&import),
+        Command::Partner(command) => client::partner(&command),
+        Command::Key(command) => client::key(&command),
+        Command::Offer(command) => client::offer(&command),
+        Command::Events(command) => client::events(&command),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,12 +1,16 @@
-//! `lendpay serve`: the store, the partner side and what ends them.
+//! `lendpay serve`: the store, the two sides and what ends them.
 
 use crate::listener::{self, Site};
+use crate::metrics::Metrics;
 use crate::settings::{Common, Serve, StorePlace};
 use crate::stop::StopSignals;
 use crate::system_clock::SystemClock;
 use crate::telemetry;
-use lendpay_api::{Clock, Limits, PartnerSettings, partner_side};
+use lendpay_api::{
+    Clock, Limits, OperatorKey, OperatorSettings, PartnerSettings, Side, counted_partner_side, operator_side,
+};
 use lendpay_storage::{SledOptions, SledStore};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,11 +29,16 @@ pub fn run(settings: &Serve) -> Result<(), String> {
     let StorePlace::Sled(path) = &settings.store;
     let store = open(path, &settings.common)?;
     runtime()?.block_on(async {
-        let listener = bind(settings.listen)?;
+        let listener = bind(settings.listen, "--listen")?;
+        let operator = match settings.operator.key()? {
+            Some(key) => Some(OperatorListener::open(settings.operator.listen(), key)?),
+            None => None,
+        };
         let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
         let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
-        tracing::info!(%address, docs = %format!("http://{address}/docs"), store = %path.display(), "ready");
-        until_stopped(listener, store, &settings.common, signals).await
+        let operator_address = operator.as_ref().map(|operator| tracing::field::display(operator.address));
+        tracing::info!(%address, operator = operator_address, docs = %format!("http://{address}/docs"), store = %path.display(), "ready");
+        until_stopped(listener, operator, store, &settings.common, signals).await
     })
 }
 
@@ -46,15 +55,34 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, String> {
     runtime.map_err(|error| format!("threads cannot be started: {error}"))
 }
 
-fn bind(address: std::net::SocketAddr) -> Result<TcpListener, String> {
+fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, String> {
     listener::bind(address).map_err(|error| {
-        format!("cannot listen on {address}: {error}; choose another address with --listen or stop what uses it")
+        format!("cannot listen on {address}: {error}; choose another address with {flag} or stop what uses it")
     })
 }
 
-/// Serves partners on `listener` until a signal arrives or the store fails, then ends in order.
+/// Where the operator connects, and with which key.
+pub struct OperatorListener {
+    listener: TcpListener,
+    address: SocketAddr,
+    key: OperatorKey,
+}
+
+impl OperatorListener {
+    fn open(address: SocketAddr, key: OperatorKey) -> Result<Self, String> {
+        let listener = bind(address, "--operator-listen")?;
+        let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
+        if !address.ip().is_loopback() {
+            tracing::warn!(%address, "the operator's side can be reached from other machines, without TLS");
+        }
+        Ok(Self { listener, address, key })
+    }
+}
+
+/// Serves partners on `listener`, and the operator if there is a listener for it, until a signal arrives or the store fails, then ends in order.
 pub async fn until_stopped(
     listener: TcpListener,
+    operator: Option<OperatorListener>,
     store: SledStore,
     settings: &Common,
     mut signals: StopSignals,
@@ -64,19 +92,33 @@ pub async fn until_stopped(
     let request_time = settings.request_timeout;
     let partner_settings =
         PartnerSettings { buyer_checks: settings.buyer_checks.into(), limits: Limits { request_time } };
-    let endpoint = partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings);
-    let site = Arc::new(Site::new(endpoint, clock, request_time));
+    let metrics = Arc::new(Metrics::new(Arc::downgrade(&store)));
+    let endpoint =
+        counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));
+    let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), request_time));
 
     let stop = CancellationToken::new();
-    let accepting = tokio::spawn(listener::accept(listener, site, stop.clone()));
+    let mut accepting = vec![tokio::spawn(listener::accept(listener, site, stop.clone()))];
+    if let Some(OperatorListener { listener, key, .. }) = operator {
+        let (limits, counts) = (Limits { request_time }, Arc::clone(&metrics.operator));
+        let write = Arc::new(move || metrics.write());
+        let operator_settings =
+            OperatorSettings { key, limits, reason: |store: &SledStore| store.failure_reason(), metrics: write };
+        let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), operator_settings, counts);
+        let site = Arc::new(Site::new(endpoint, Side::Operator, clock, request_time));
+        accepting.push(tokio::spawn(listener::accept(listener, site, stop.clone())));
+    }
     let failure = tokio::select! {
         () = signals.received() => None,
         reason = store.failure() => Some(reason),
     };
     tracing::info!("stopping");
     stop.cancel();
-    let connections = accepting.await.map_err(|error| format!("the listener ended early: {error}"))?;
-    listener::drain(connections, if failure.is_some() { FAILED_GRACE } else { GRACE }).await;
+    let grace = tokio::time::Instant::now() + if failure.is_some() { FAILED_GRACE } else { GRACE };
+    for accepting in accepting {
+        let connections = accepting.await.map_err(|error| format!("the listener ended early: {error}"))?;
+        listener::drain(connections, grace.saturating_duration_since(tokio::time::Instant::now())).await;
+    }
     match failure {
         Some(reason) => Err(format!("the store has failed and the process ends: {reason}")),
         None => store.close().await.map_err(|error| format!("the store could not be closed: {error}")),

@@ -1,5 +1,8 @@
 //! The command line and the environment: every flag has a variable, and nothing is read anywhere else.
 
+use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
+use crate::operator_settings::Operator;
+use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lendpay_domain::buyer_checks::BuyerChecks;
 use std::net::SocketAddr;
@@ -21,6 +24,21 @@ pub enum Command {
     Serve(Serve),
     /// Try the service: a throw-away store with a partner, a key and a few offers.
     Demo(Demo),
+    /// Write everything to a file: from a stopped store, or from the running service.
+    Export(Export),
+    /// Read an export into a stopped store.
+    Import(Import),
+    /// Partners, at the running service.
+    #[command(subcommand)]
+    Partner(PartnerCommand),
+    /// Keys of partners, at the running service.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Offers, at the running service.
+    #[command(subcommand)]
+    Offer(OfferCommand),
+    /// What happened, at the running service.
+    Events(EventsCommand),
 }
 
 /// What `serve` needs.
@@ -33,6 +51,9 @@ pub struct Serve {
     /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs.
     #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", default_value = "sled:./lendpay-data")]
     pub store: StorePlace,
+
+    #[command(flatten)]
+    pub operator: Operator,
 
     #[command(flatten)]
     pub common: Common,
@@ -125,12 +146,16 @@ fn seconds(text: &str) -> Result<Duration, String> {
     }
 }
 
+/// The arguments of a command and of all below it.
+fn all_arguments(command: &clap::Command) -> Vec<&clap::Arg> {
+    command.get_arguments().chain(command.get_subcommands().flat_map(all_arguments)).collect()
+}
+
 /// Refuses variables that look like settings and are none: a misspelt one would otherwise be ignored in silence.
 pub fn no_unknown_variables() -> Result<(), String> {
     let command = <Settings as clap::CommandFactory>::command();
-    let known: Vec<_> = command
-        .get_subcommands()
-        .flat_map(clap::Command::get_arguments)
+    let known: Vec<_> = all_arguments(&command)
+        .into_iter()
         .filter_map(|argument| argument.get_env().map(std::ffi::OsStr::to_owned))
         .collect();
     let unknown = std::env::vars_os()
@@ -165,8 +190,16 @@ mod tests {
 
     #[test]
     fn every_flag_has_a_variable() {
+        // These say what one call is to do; a variable for them would make other calls do it too.
+        const OF_ONE_CALL: [&str; 10] =
+            ["after", "area", "expires", "follow", "id", "json", "merge", "oauth-client-id", "running", "version"];
         let command = <Settings as clap::CommandFactory>::command();
-        for argument in command.get_subcommands().flat_map(clap::Command::get_arguments) {
+        for argument in all_arguments(&command) {
+            let of_one_call = argument.get_long().is_none_or(|flag| OF_ONE_CALL.contains(&flag));
+            if of_one_call {
+                assert_eq!(argument.get_env(), None, "{}", argument.get_id());
+                continue;
+            }
             let variable = argument.get_env().map(|name| name.to_string_lossy().into_owned());
             let flag = argument.get_long().unwrap_or_default();
             assert_eq!(variable, Some(format!("LENDPAY_{}", flag.to_uppercase().replace('-', "_"))), "--{flag}");

@@ -12,4 +12,4 @@ mod codec;
 mod records;
 pub mod sled;
 
-pub use crate::sled::{OpenError, SledOptions, SledStats, SledStore};
+pub use crate::sled::{ImportError, Imported, OpenError, SledExport, SledImport, SledOptions, SledStats, SledStore};

@@ -77,7 +77,7 @@ pub(super) fn buyers() -> Vec<Example> {
     new_buyers().into_iter().map(answer).collect()
 }
 
-struct NotAnExample;
+pub(super) struct NotAnExample;
 
 impl From<DecimalError> for NotAnExample {
     fn from(_: DecimalError) -> Self {
@@ -95,7 +95,7 @@ fn moment(seconds: i64, nanos: u32) -> Timestamp {
     Timestamp::from_timestamp(seconds, nanos).unwrap_or_default()
 }
 
-fn underwritten() -> Result<offer::Offer, NotAnExample> {
+pub(super) fn underwritten() -> Result<offer::Offer, NotAnExample> {
     Ok(offer::Offer {
         id: OfferId::new(uuid!("8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10")),
         application: ApplicationId::new(uuid!("5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21")),
@@ -116,7 +116,7 @@ fn underwritten() -> Result<offer::Offer, NotAnExample> {
     })
 }
 
-fn indicative() -> Result<offer::Offer, NotAnExample> {
+pub(super) fn indicative() -> Result<offer::Offer, NotAnExample> {
     Ok(offer::Offer {
         id: OfferId::new(uuid!("3e7b118e-bb4c-4e4b-981d-a62526cbbdce")),
         application: ApplicationId::new(uuid!("5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21")),

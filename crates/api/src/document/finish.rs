@@ -5,8 +5,9 @@
 
 use crate::failure::Failure;
 use crate::operations::Operation;
-use lendpay_domain::key::Area;
+use crate::side::Shape;
 use lendpay_domain::{OperationId, Timestamp};
+use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
 
 /// A named example.
@@ -26,14 +27,27 @@ impl Described {
         let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
         Self { id: O::ID, request: request.unwrap_or_default(), success, failures }
     }
+
+    /// Adds an example of an answer that is neither success nor a failure in the common shape.
+    pub fn answering(mut self, status: u16, example: Example) -> Self {
+        self.failures.push((status, example));
+        self
+    }
+}
+
+/// Who answers for a document, and on what terms it may be used.
+pub(super) fn published<T>(service: OpenApiService<T, ()>, contact: &str) -> OpenApiService<T, ()> {
+    let contact = ContactObject::new().name(contact).email("partners@lendpay.example");
+    service.contact(contact).license(LicenseObject::new("MIT OR Apache-2.0").url("https://spdx.org/licenses/"))
 }
 
 fn example<O: Operation>(failure: &Failure) -> Example {
     let operation = OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes());
     let at = Timestamp::from_timestamp(1_653_653_744, 50_386_800).unwrap_or_default();
-    let body = match O::AREA {
-        Area::Lending => json!(failure.lending(operation, at)),
-        Area::Payments => json!(failure.payments(operation, at)),
+    let body = match O::SHAPE {
+        Shape::Lending => json!(failure.lending(operation, at)),
+        Shape::Payments => json!(failure.payments(operation, at)),
+        Shape::Operator => json!(failure.operator(operation, at)),
     };
     (failure.to_string(), body)
 }
@@ -44,7 +58,11 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
     // A `$ref` cannot be nullable in 3.0; its schema can.
-    document["components"]["schemas"]["MaskedBankAccount"]["nullable"] = true.into();
+    for nullable in ["MaskedBankAccount", "FullBankAccount"] {
+        if let Some(schema) = document["components"]["schemas"].get_mut(nullable) {
+            schema["nullable"] = true.into();
+        }
+    }
     // The title repeats the name, and progenitor gives the type inside a nullable object the title for a name.
     let schemas = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
     schemas.filter_map(Value::as_object_mut).for_each(|schema| drop(schema.shift_remove("title")));
@@ -59,21 +77,25 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
 }
 
 fn finish_operation(operation: &mut Value, described: &Described) {
-    add_examples(&mut operation["requestBody"]["content"], described.request.iter());
+    if let Some(body) = operation.get_mut("requestBody") {
+        add_examples(body, described.request.iter());
+    }
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         add_headers(response);
         if status.starts_with('2') {
-            add_examples(&mut response["content"], described.success.iter());
+            add_examples(response, described.success.iter());
         } else {
             let of_status = described.failures.iter().filter(|(code, _)| code.to_string() == *status);
-            add_examples(&mut response["content"], of_status.map(|(_, example)| example));
+            add_examples(response, of_status.map(|(_, example)| example));
         }
     }
 }
 
-/// Adds named examples to the one media type of a content.
-fn add_examples<'a>(content: &mut Value, examples: impl Iterator<Item = &'a Example>) {
-    let Some(media) = content.as_object_mut().and_then(|content| content.values_mut().next()) else { return };
+/// Adds named examples to the one media type of a body, if it has one.
+fn add_examples<'a>(body: &mut Value, examples: impl Iterator<Item = &'a Example>) {
+    // Indexing would make a content where there is none.
+    let content = body.get_mut("content").and_then(Value::as_object_mut);
+    let Some(media) = content.and_then(|content| content.values_mut().next()) else { return };
     let mut named = Map::new();
     for (summary, value) in examples {
         let name: String = summary.split(|c: char| !c.is_alphanumeric()).map(capitalised).collect();

@@ -3,12 +3,15 @@
 mod examples;
 mod finish;
 mod no_store;
+pub(crate) mod operator;
+mod operator_examples;
 pub(crate) mod partner;
 #[cfg(test)]
 mod quality;
 
 use crate::pages::Pages;
 use crate::shell::Route;
+use crate::side::Side;
 use serde_json::Value;
 
 /// A document as a file of the folder `openapi/`.
@@ -22,7 +25,10 @@ pub struct Document {
 
 /// Every document of the service.
 pub fn documents() -> Vec<Document> {
-    vec![Document { file: "partner.json", text: partner::document().json() }]
+    vec![
+        Document { file: "partner.json", text: partner::document().json() },
+        Document { file: "operator.json", text: operator::document().json() },
+    ]
 }
 
 /// A finished document.
@@ -55,12 +61,14 @@ impl Finished {
     }
 
     /// The addresses of the operations.
-    pub fn routes(&self) -> Vec<Route> {
+    pub fn routes(&self, side: Side) -> Vec<Route> {
+        let preflight = side.is_open_to_pages();
         let paths = self.value["paths"].as_object().into_iter().flatten();
         let route = |(template, operations): (&String, &Value)| {
             let operations = operations.as_object().into_iter().flatten();
             let methods: Vec<_> = operations.map(|(method, _)| method.to_uppercase()).collect();
-            Route { template: template.clone(), allow: format!("{}, OPTIONS", methods.join(", ")), preflight: true }
+            let options = if preflight { ", OPTIONS" } else { "" };
+            Route { template: template.clone(), allow: methods.join(", ") + options, preflight }
         };
         paths.map(route).collect()
     }

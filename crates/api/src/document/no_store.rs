@@ -2,10 +2,12 @@
 
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::event::Event;
-use lendpay_domain::key::{KeyHash, KeyRecord};
+use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
+use lendpay_domain::page::{Page, Window};
+use lendpay_domain::record::{Export, Record};
 use lendpay_domain::store::*;
-use lendpay_domain::{ApplicationId, BuyerId, OfferId, Store, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Store, Timestamp};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem_openapi::OpenApi;
@@ -16,7 +18,15 @@ use std::marker::PhantomData;
 /// No store at all.
 pub(super) enum NoStore {}
 
+impl Export for NoStore {
+    async fn next(&mut self) -> Answer<Vec<Record>> {
+        match *self {}
+    }
+}
+
 impl Store for NoStore {
+    type Export = Self;
+
     async fn accept_offer(&self, _: AcceptOffer) -> Answer<AcceptOutcome> {
         match *self {}
     }
@@ -44,6 +54,23 @@ impl Store for NoStore {
     async fn find_key(&self, _: KeyHash) -> Answer<Option<KeyRecord>> {
         match *self {}
     }
+    fn note_use(&self, _: KeyHash, _: Timestamp) {
+        match *self {}
+    }
+    async fn keys_of(&self, _: PartnerId, _: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
+        match *self {}
+    }
+    async fn offers_of(
+        &self,
+        _: ApplicationId,
+        _: Window<OfferId>,
+        _: Timestamp,
+    ) -> Answer<Option<Page<Offer, OfferId>>> {
+        match *self {}
+    }
+    async fn find_buyers(&self, _: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        match *self {}
+    }
     async fn find_offer(&self, _: ApplicationId, _: OfferId, _: Timestamp) -> Answer<Option<Offer>> {
         match *self {}
     }
@@ -51,6 +78,12 @@ impl Store for NoStore {
         match *self {}
     }
     async fn events(&self, _: u64, _: usize) -> Answer<Vec<Event>> {
+        match *self {}
+    }
+    async fn export(&self) -> Answer<Self> {
+        match *self {}
+    }
+    async fn check(&self) -> Answer<()> {
         match *self {}
     }
 }

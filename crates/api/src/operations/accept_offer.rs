@@ -5,6 +5,7 @@ use super::{Area, Failed, Operation};
 use crate::caller::{self, Credentials};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::side::Shape;
 use crate::wire::json::Json;
 use crate::wire::offer::Offer;
 use lendpay_domain::key;
@@ -31,7 +32,7 @@ enum Accepted {
 
 impl Operation for AcceptOffer {
     const ID: &'static str = "AcceptOffer";
-    const AREA: key::Area = key::Area::Lending;
+    const SHAPE: Shape = Shape::Lending;
 
     fn failures() -> Vec<Failure> {
         let refused =
@@ -41,7 +42,7 @@ impl Operation for AcceptOffer {
             Failure::NoCredentials,
             Failure::InvalidApiKey,
             Failure::InvalidToken,
-            Failure::InsufficientScope(Self::AREA),
+            Failure::InsufficientScope(key::Area::Lending),
             Failure::OfferNotFound,
             Failure::Timeout,
             refused(Status::Expired),

@@ -5,6 +5,7 @@ use crate::caller::{self, Credentials};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::random;
+use crate::side::Shape;
 use crate::wire::buyer::{Buyer, NewBuyer};
 use crate::wire::json::Json;
 use crate::wire::payload;
@@ -49,7 +50,7 @@ impl Created {
 
 impl Operation for CreateBuyer {
     const ID: &'static str = "CreateBuyer";
-    const AREA: key::Area = key::Area::Payments;
+    const SHAPE: Shape = Shape::Payments;
 
     fn failures() -> Vec<Failure> {
         vec![
@@ -63,7 +64,7 @@ impl Operation for CreateBuyer {
             Failure::NoCredentials,
             Failure::InvalidApiKey,
             Failure::InvalidToken,
-            Failure::InsufficientScope(Self::AREA),
+            Failure::InsufficientScope(key::Area::Payments),
             Failure::Timeout,
             Failure::TooLarge,
             Failure::UnsupportedMediaType,
@@ -170,7 +171,7 @@ impl BuyerBody {
 }
 
 /// Whether a Content-Type, if there is one, is JSON: `application/json`, or any `application/…+json`.
-fn is_json(headers: &HeaderMap) -> bool {
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
     let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     essence.strip_prefix("application/").is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))

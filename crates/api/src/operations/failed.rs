@@ -1,8 +1,8 @@
 //! How an operation says in the document which failures it can really give.
 
 use crate::failure::Failure;
-use crate::wire::error::{LendingError, PaymentsError};
-use lendpay_domain::key::Area;
+use crate::side::Shape;
+use crate::wire::error::{LendingError, OperatorError, PaymentsError};
 use poem_openapi::ApiResponse;
 use poem_openapi::registry::{
     MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
@@ -10,12 +10,12 @@ use poem_openapi::registry::{
 use poem_openapi::types::Type;
 use std::marker::PhantomData;
 
-/// An operation: its area and everything that it may answer instead of success.
+/// An operation: the shape of its errors and everything that it may answer instead of success.
 pub(crate) trait Operation: Send + Sync + 'static {
     /// Its `operationId`.
     const ID: &'static str;
-    /// Its area, which gives errors their shape.
-    const AREA: Area;
+    /// The shape of its errors.
+    const SHAPE: Shape;
     /// One of each failure that it can give. The document's responses and examples are made from them.
     fn failures() -> Vec<Failure>;
 }
@@ -40,12 +40,13 @@ impl<O: Operation> ApiResponse for Failed<O> {
         let mut failures = O::failures();
         failures.sort_by_key(Failure::status);
         failures.dedup_by_key(|failure| failure.status());
-        let schema = || match O::AREA {
-            Area::Lending => LendingError::schema_ref(),
-            Area::Payments => PaymentsError::schema_ref(),
+        let schema = || match O::SHAPE {
+            Shape::Lending => LendingError::schema_ref(),
+            Shape::Payments => PaymentsError::schema_ref(),
+            Shape::Operator => OperatorError::schema_ref(),
         };
         let response = |failure: Failure| MetaResponse {
-            description: description(O::AREA, &failure),
+            description: description(O::SHAPE, &failure),
             status: Some(failure.status().as_u16()),
             status_range: None,
             content: vec![MetaMediaType { content_type: "application/json", schema: schema() }],
@@ -55,27 +56,31 @@ impl<O: Operation> ApiResponse for Failed<O> {
     }
 
     fn register(registry: &mut Registry) {
-        match O::AREA {
-            Area::Lending => LendingError::register(registry),
-            Area::Payments => PaymentsError::register(registry),
+        match O::SHAPE {
+            Shape::Lending => LendingError::register(registry),
+            Shape::Payments => PaymentsError::register(registry),
+            Shape::Operator => OperatorError::register(registry),
         }
     }
 }
 
 /// The description of all failures that share a status.
-fn description(area: Area, failure: &Failure) -> &'static str {
-    match failure.status().as_u16() {
-        400 if area == Area::Lending => "The request breaks off or is not well-formed HTTP.",
-        400 => "The data is not acceptable; `errors` says what is wrong, field by field.",
-        401 => "The API key or the access token is missing or not valid.",
-        403 => "The credentials are valid but do not cover this area.",
-        404 => "No resource was found with that identifier.",
-        408 => "The request took longer than it may (30 seconds).",
-        409 => "The offer can no longer be accepted: it has expired, was declined or is archived.",
-        413 => "The body is larger than 65,536 bytes.",
-        415 => "The Content-Type is not JSON.",
-        422 => "The Idempotency-Key was used with another payload.",
-        503 => "The service cannot do this now. Try again after the time in Retry-After.",
+fn description(shape: Shape, failure: &Failure) -> &'static str {
+    match (failure.status().as_u16(), shape) {
+        (401, Shape::Operator) => "The operator's key is missing or not the right one.",
+        (404, Shape::Operator) => "Nothing was found with that identifier.",
+        (409, Shape::Operator) => "What is there does not allow this; `errorCode` says why.",
+        (400, Shape::Lending) => "The request breaks off or is not well-formed HTTP.",
+        (400, _) => "The data is not acceptable; `errors` says what is wrong, field by field.",
+        (401, _) => "The API key or the access token is missing or not valid.",
+        (403, _) => "The credentials are valid but do not cover this area.",
+        (404, _) => "No resource was found with that identifier.",
+        (408, _) => "The request took longer than it may (30 seconds).",
+        (409, _) => "The offer can no longer be accepted: it has expired, was declined or is archived.",
+        (413, _) => "The body is larger than 65,536 bytes.",
+        (415, _) => "The Content-Type is not JSON.",
+        (422, _) => "The Idempotency-Key was used with another payload.",
+        (503, _) => "The service cannot do this now. Try again after the time in Retry-After.",
         _ => "Something went wrong on our side.",
     }
 }

@@ -1,9 +1,10 @@
-//! The operations that partners call, one file each.
+//! The operations, one file each: those that partners call, and below `operator` those of the operator.
 
 pub(crate) mod accept_offer;
 pub(crate) mod create_buyer;
 mod failed;
 mod id_text;
+pub(crate) mod operator;
 
 pub(crate) use failed::{Failed, Operation};
 

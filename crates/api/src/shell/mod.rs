@@ -11,8 +11,10 @@ pub(crate) use routes::{Route, Routes};
 
 use crate::clock::Clock;
 use crate::context::Context;
+use crate::counts::RequestCounts;
 use crate::failure::Failure;
 use crate::request_body;
+use crate::side::Side;
 use futures_util::FutureExt as _;
 use poem::error::{MethodNotAllowedError, NotFoundError};
 use poem::http::uri::PathAndQuery;
@@ -47,6 +49,8 @@ pub(crate) struct Shell<E> {
     pub clock: Arc<dyn Clock>,
     pub limits: Limits,
     pub routes: Routes,
+    pub side: Side,
+    pub counts: Arc<RequestCounts>,
 }
 
 impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
@@ -58,7 +62,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         let (method, uri) = (request.method().clone(), request.uri().clone());
         route_unreadable_segments(&mut request);
         request.set_data(context.clone());
-        let route = self.routes.find(request.uri().path());
+        let found = self.routes.find(request.uri().path());
+        let route = found.map(|(_, route)| route);
 
         let deadline = (start + self.limits.request_time).into();
         let work = AssertUnwindSafe(self.answer(request, route, &context)).catch_unwind();
@@ -72,10 +77,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         };
         let mut response = result.unwrap_or_else(|failure| self.refuse(&failure, uri.path(), &context));
         let headers = response.headers_mut();
-        cors::add(headers);
+        cors::add(self.side, headers);
         if let Ok(id) = HeaderValue::from_str(&context.operation.to_string()) {
             headers.insert(REQUEST_ID, id);
         }
+        self.counts.count(found.map(|(number, _)| number), response.status().as_u16(), start.elapsed());
         log(&method, route, &response, start, &context);
         Ok(response)
     }
@@ -113,7 +119,7 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
     }
 
     fn refuse(&self, failure: &Failure, path: &str, context: &Context) -> Response {
-        let mut response: Response = failure.body(path, context.operation, self.clock.now()).into();
+        let mut response: Response = failure.body(self.side.shape(path), context.operation, self.clock.now()).into();
         response.set_status(failure.status());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -16,9 +16,9 @@ pub(crate) struct Route {
 pub(crate) struct Routes(pub Vec<Route>);
 
 impl Routes {
-    /// The address that `path` is an instance of.
-    pub fn find(&self, path: &str) -> Option<&Route> {
-        self.0.iter().find(|route| matches(&route.template, path))
+    /// The address that `path` is an instance of, and its number.
+    pub fn find(&self, path: &str) -> Option<(usize, &Route)> {
+        self.0.iter().enumerate().find(|(_, route)| matches(&route.template, path))
     }
 }
 

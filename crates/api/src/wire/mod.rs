@@ -4,8 +4,14 @@
 
 pub(crate) mod buyer;
 pub(crate) mod error;
+pub(crate) mod event;
+pub(crate) mod fields;
+pub(crate) mod health;
 pub(crate) mod json;
 pub(crate) mod offer;
+pub(crate) mod operator_buyer;
+pub(crate) mod operator_offer;
+pub(crate) mod party;
 pub(crate) mod payload;
 pub(crate) mod time;
 

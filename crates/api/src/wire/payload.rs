@@ -17,6 +17,16 @@ pub(crate) struct Payload {
     pub problems: Vec<String>,
 }
 
+/// Checks that a body is one JSON object, in the bounds that hold for every body, without reading its members.
+pub(crate) fn check(body: &[u8]) -> Result<(), String> {
+    if body.is_empty() {
+        return Err("The body is empty; it must be a JSON object.".to_owned());
+    }
+    let mut json = serde_json::Deserializer::from_slice(body);
+    let object = Object { fields: &mut NoFields, depth: 1 };
+    object.deserialize(&mut json).and_then(|()| json.end()).map_err(|error| explain(&error))
+}
+
 /// Parses a body. The error is a sentence for `errors`.
 pub(crate) fn parse(body: &[u8]) -> Result<Payload, String> {
     if body.is_empty() {

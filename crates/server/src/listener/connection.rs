@@ -33,7 +33,7 @@ pub async fn serve<E: Endpoint<Output = Response> + 'static>(
     let local = stream.local_addr().map_or_else(|_| LocalAddr::default(), |address| LocalAddr(address.into()));
     let remote = RemoteAddr(peer.into());
     let phase = SharedPhase::new();
-    let watched = TokioIo::new(Watched::new(stream, phase.clone(), Arc::clone(&site.clock)));
+    let watched = TokioIo::new(Watched::new(stream, phase.clone(), Arc::clone(&site.clock), site.side));
 
     let service = service_fn(|request: hyper::Request<Incoming>| {
         let (site, phase) = (Arc::clone(&site), phase.clone());
@@ -82,6 +82,6 @@ pub async fn serve<E: Endpoint<Output = Response> + 'static>(
     }
     let mut socket = connection.into_parts().io.into_inner().into_inner();
     // The client is slow or gone; it gets the answer if it takes it at once.
-    let _ = socket.try_write(&lendpay_api::refusal(408, site.clock.now()));
+    let _ = socket.try_write(&lendpay_api::refusal(site.side, 408, site.clock.now()));
     let _ = socket.shutdown().await;
 }

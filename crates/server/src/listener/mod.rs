@@ -7,7 +7,7 @@
 mod connection;
 mod watched;
 
-use lendpay_api::Clock;
+use lendpay_api::{Clock, Side};
 use poem::{Endpoint, Response};
 use std::io;
 use std::net::SocketAddr;
@@ -24,6 +24,8 @@ const BACKLOG: u32 = 1_024;
 pub struct Site<E> {
     /// What answers.
     pub endpoint: E,
+    /// Which side it is, for answers that no endpoint makes.
+    pub side: Side,
     /// The time, for answers that no endpoint makes.
     pub clock: Arc<dyn Clock>,
     /// How long a request may take.
@@ -34,8 +36,8 @@ pub struct Site<E> {
 
 impl<E> Site<E> {
     /// A site around an endpoint.
-    pub fn new(endpoint: E, clock: Arc<dyn Clock>, request_time: Duration) -> Self {
-        Self { endpoint, clock, request_time, idle_time: Duration::from_secs(75) }
+    pub fn new(endpoint: E, side: Side, clock: Arc<dyn Clock>, request_time: Duration) -> Self {
+        Self { endpoint, side, clock, request_time, idle_time: Duration::from_secs(75) }
     }
 }
 

@@ -3,7 +3,7 @@
 //! It notices when the first byte of a request arrives, so that a head that drips in can be timed, and it replaces the
 //! responses that hyper makes by itself, which have no body and none of the headers that every response must carry.
 
-use lendpay_api::Clock;
+use lendpay_api::{Clock, Side};
 use std::io;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -47,6 +47,14 @@ impl SharedPhase {
         }
     }
 
+    /// Bytes of an answer went out: a long one that the client takes is not idleness.
+    fn sent(&self) {
+        let mut phase = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if matches!(*phase, Phase::Idle(_)) {
+            *phase = Phase::Idle(Instant::now());
+        }
+    }
+
     /// Takes a request whose head is complete, and says when it began.
     pub fn begin(&self) -> Instant {
         let mut phase = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -65,13 +73,14 @@ pub struct Watched<S> {
     socket: S,
     phase: SharedPhase,
     clock: Arc<dyn Clock>,
+    side: Side,
     /// What is written in place of hyper's own response, and how much of it is out.
     replacement: Option<(Vec<u8>, usize)>,
 }
 
 impl<S> Watched<S> {
-    pub fn new(socket: S, phase: SharedPhase, clock: Arc<dyn Clock>) -> Self {
-        Self { socket, phase, clock, replacement: None }
+    pub fn new(socket: S, phase: SharedPhase, clock: Arc<dyn Clock>, side: Side) -> Self {
+        Self { socket, phase, clock, side, replacement: None }
     }
 
     pub fn into_inner(self) -> S {
@@ -106,8 +115,14 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
         let this = &mut *self;
         if this.replacement.is_none() {
             match made_by_hyper(bytes) {
-                None => return Pin::new(&mut this.socket).poll_write(cx, bytes),
-                Some(status) => this.replacement = Some((lendpay_api::refusal(status, this.clock.now()), 0)),
+                None => {
+                    let written = ready!(Pin::new(&mut this.socket).poll_write(cx, bytes));
+                    this.phase.sent();
+                    return Poll::Ready(written);
+                }
+                Some(status) => {
+                    this.replacement = Some((lendpay_api::refusal(this.side, status, this.clock.now()), 0));
+                }
             }
         }
         if let Some((replacement, written)) = &mut this.replacement {

@@ -13,7 +13,7 @@ pub(crate) struct BuyerRecord<'a> {
     pub created_at: Time,
     pub fingerprint: Option<[u8; 32]>,
     name: Option<&'a str>,
-    registration_number: Option<&'a str>,
+    pub registration_number: Option<&'a str>,
     country_code: Option<&'a str>,
     kind: Option<i32>,
     #[serde(borrow)]

@@ -92,8 +92,8 @@ impl Committer {
         }
         let start = Instant::now();
         self.sync()?;
-        self.stage.log.clear();
-        self.health.synced(group, start.elapsed());
+        let events = self.stage.log.clear();
+        self.health.synced(group, start.elapsed(), events);
         Ok(())
     }
 

@@ -4,7 +4,7 @@
 use super::fault::{Fault, readable, refuse, unwritable};
 use super::log::{Cause, Entry, GroupLog};
 use super::trees::{Kind, StateKey, Trees};
-use super::work::{Decided, Move, Moved, Offered, Offering, Register, Registered, Revoke, Work};
+use super::work::{Decided, KeyUse, Move, Moved, Offered, Offering, Register, Registered, Revoke, Work};
 use crate::codec::{self, CodecError};
 use crate::records::{ApplicationRecord, BuyerRecord, KeyRow, OfferHead, PartnerRecord, Time, status_code};
 use lendpay_domain::decimal::Rate;
@@ -51,6 +51,8 @@ impl Stage {
             Work::Application(command, reply) => {
                 Decided::Application(reply, self.answer(Self::put_application, command)?)
             }
+            Work::Use(command, reply) => Decided::Use(reply, self.answer(Self::note_use, command)?),
+            Work::Check((), reply) => Decided::Check(reply, Ok(())),
         })
     }
 
@@ -211,6 +213,14 @@ impl Stage {
         }
         self.put_record(key, &ApplicationRecord { partner }, None)?;
         Ok(PutApplicationOutcome::Created)
+    }
+
+    /// Stages a note without an entry: it is no change that anybody follows, and may be lost.
+    fn note_use(&mut self, command: KeyUse) -> Result<(), Fault> {
+        let key = StateKey::key_use(command.hash);
+        codec::seal(&Time::from(command.at), &mut self.scratch).map_err(|error| unwritable(&key, error))?;
+        self.states.insert(key, IVec::from(self.scratch.as_slice()));
+        Ok(())
     }
 
     /// Whether a partner other than `own` has the client id. There are few partners, and they change rarely.

@@ -21,6 +21,8 @@ pub struct SledStats {
     pub largest_group: u64,
     /// The time spent waiting for the disk.
     pub syncing: Duration,
+    /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
+    pub events: [u64; 7],
 }
 
 /// A tree, as far as a reader of unsynced data is concerned.
@@ -65,6 +67,7 @@ pub(super) struct Health {
     groups: AtomicU64,
     largest: AtomicU64,
     syncing: AtomicU64,
+    events: [AtomicU64; 7],
 }
 
 impl Health {
@@ -78,6 +81,7 @@ impl Health {
             groups: AtomicU64::new(0),
             largest: AtomicU64::new(0),
             syncing: AtomicU64::new(0),
+            events: Default::default(),
         }
     }
 
@@ -99,8 +103,11 @@ impl Health {
         self.largest.fetch_max(commands, Ordering::Relaxed);
     }
 
-    /// `group` and all before it are durable.
-    pub(super) fn synced(&self, group: u64, took: Duration) {
+    /// `group` and all before it are durable, with these events.
+    pub(super) fn synced(&self, group: u64, took: Duration, events: [u64; 7]) {
+        for (total, more) in self.events.iter().zip(events) {
+            total.fetch_add(more, Ordering::Relaxed);
+        }
         self.groups.fetch_add(1, Ordering::Relaxed);
         let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.syncing.fetch_add(nanoseconds, Ordering::Relaxed);
@@ -179,6 +186,7 @@ impl Health {
             groups: self.groups.load(Ordering::Relaxed),
             largest_group: self.largest.load(Ordering::Relaxed),
             syncing: Duration::from_nanos(self.syncing.load(Ordering::Relaxed)),
+            events: self.events.each_ref().map(|count| count.load(Ordering::Relaxed)),
         }
     }
 }

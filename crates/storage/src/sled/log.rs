@@ -35,6 +35,16 @@ impl Cause {
         Self { event: event.to_bytes(), at: at.into(), actor: actor.into(), operation }
     }
 
+    /// The cause of an event that has happened.
+    pub(super) fn of(event: &Event) -> Self {
+        Self {
+            event: event.id.to_bytes(),
+            at: event.occurred_at.into(),
+            actor: event.actor.into(),
+            operation: event.operation.to_bytes(),
+        }
+    }
+
     pub(super) const fn at(&self) -> Time {
         self.at
     }
@@ -102,6 +112,17 @@ impl<'a> Entry<'a> {
         }))
     }
 
+    /// The place of its type among the types of events, if it is one.
+    fn event_type(&self) -> Option<usize> {
+        let status = match *self {
+            Self::OfferMoved { status, .. } => status_of(status).ok()?,
+            Self::OfferCreated { .. } => Status::Offered,
+            Self::BuyerCreated { .. } => return Some(Subject::Buyer(BuyerId::from_bytes([0; 16])).type_index()),
+            Self::Put { .. } => return None,
+        };
+        Some(offer_subject([0; 16], [0; 16], status).type_index())
+    }
+
     /// The state that the entry sets.
     pub(super) fn key(&self) -> Result<StateKey, CodecError> {
         match *self {
@@ -140,11 +161,23 @@ pub(super) struct GroupLog {
     /// The entries of the command that is being decided.
     command: Vec<u8>,
     command_count: u32,
+    /// Events of the group and of the command, by type.
+    events: [u64; 7],
+    command_events: [u64; 7],
 }
 
 impl GroupLog {
     pub(super) fn new(next: u64) -> Self {
-        Self { next, values: Vec::new(), body: Vec::new(), count: 0, command: Vec::new(), command_count: 0 }
+        Self {
+            next,
+            values: Vec::new(),
+            body: Vec::new(),
+            count: 0,
+            command: Vec::new(),
+            command_count: 0,
+            events: [0; 7],
+            command_events: [0; 7],
+        }
     }
 
     /// The sequence of the next entry, between two groups.
@@ -161,6 +194,9 @@ impl GroupLog {
             return Err(CodecError::TooLong);
         }
         self.command_count += 1;
+        if let Some(kind) = entry.event_type() {
+            self.command_events[kind] += 1;
+        }
         Ok(())
     }
 
@@ -168,6 +204,7 @@ impl GroupLog {
     pub(super) fn abandon_command(&mut self) {
         self.command.clear();
         self.command_count = 0;
+        self.command_events = [0; 7];
     }
 
     /// Ends the current command: its entries stay together.
@@ -181,6 +218,9 @@ impl GroupLog {
         self.body.append(&mut self.command);
         self.count += self.command_count;
         self.command_count = 0;
+        for (total, more) in self.events.iter_mut().zip(std::mem::take(&mut self.command_events)) {
+            *total += more;
+        }
         Ok(())
     }
 
@@ -192,9 +232,24 @@ impl GroupLog {
         Ok(&self.values)
     }
 
-    /// Forgets the values of the last group, once they are durable.
-    pub(super) fn clear(&mut self) {
+    /// Forgets the values of the last group, once they are durable, and gives the number of its events by type.
+    pub(super) fn clear(&mut self) -> [u64; 7] {
         self.values.clear();
+        std::mem::take(&mut self.events)
+    }
+
+    /// The sequence that the next command begins with, also in the middle of a group.
+    pub(super) fn following(&self) -> u64 {
+        self.next + u64::from(self.count)
+    }
+
+    /// Leaves out the sequences up to `sequence`, between two commands.
+    pub(super) fn skip_to(&mut self, sequence: u64) -> Result<(), CodecError> {
+        if self.count > 0 {
+            self.cut()?;
+        }
+        self.next = sequence.max(self.next);
+        Ok(())
     }
 
     fn cut(&mut self) -> Result<(), CodecError> {

@@ -11,9 +11,36 @@ use std::path::Path;
 const NAME: &str = "lendpay";
 const NEW: &str = "lendpay.new";
 
+/// There while an import runs; see [`super::import`].
+const IMPORTING: &str = "importing";
+
+/// Notes that an import begins, whose first sequence is this.
+pub(super) fn begin_import(directory: &Path, first: u64) -> io::Result<()> {
+    let mut file = File::create(directory.join(NEW))?;
+    writeln!(file, "{first}")?;
+    file.sync_all()?;
+    std::fs::rename(directory.join(NEW), directory.join(IMPORTING))?;
+    File::open(directory)?.sync_all()
+}
+
+/// Notes that the import is done, or undone.
+pub(super) fn end_import(directory: &Path) -> io::Result<()> {
+    std::fs::remove_file(directory.join(IMPORTING))?;
+    File::open(directory)?.sync_all()
+}
+
+/// The first sequence of an import that was not finished.
+pub(super) fn unfinished_import(directory: &Path) -> io::Result<Option<u64>> {
+    number(&directory.join(IMPORTING))
+}
+
 /// The sequence of the next entry when the mark was made; `None` if there is none. What cannot be read is an error.
 pub(super) fn read(directory: &Path) -> io::Result<Option<u64>> {
-    match std::fs::read_to_string(directory.join(NAME)) {
+    number(&directory.join(NAME))
+}
+
+fn number(path: &Path) -> io::Result<Option<u64>> {
+    match std::fs::read_to_string(path) {
         Ok(text) => text.trim().parse().map(Some).map_err(|_| io::ErrorKind::InvalidData.into()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),

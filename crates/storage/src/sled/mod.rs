@@ -8,14 +8,19 @@
 //! | `committer` | the one thread that writes: groups, syncs, stops for good |
 //! | `decide` | from commands to staged changes, by the domain's rules |
 //! | `log` | every change in order, which is also what events are read from |
-//! | `read` | reads, on the caller's thread |
+//! | `read`, `list` | reads, on the caller's thread |
+//! | `uses` | when keys were last used |
+//! | `export`, `import` | everything as records, out and in |
 //! | `trees`, `fault`, `health` | keys, damaged records, progress and counters |
 //! | `quiet`, `release` | panics, the lock on the directory |
 
 mod committer;
 mod decide;
+mod export;
 mod fault;
 mod health;
+mod import;
+mod list;
 mod log;
 mod mark;
 mod open;
@@ -25,9 +30,12 @@ mod read;
 mod redo;
 mod release;
 mod trees;
+mod uses;
 mod work;
 
+pub use export::SledExport;
 pub use health::SledStats;
+pub use import::{ImportError, Imported, SledImport};
 pub use open::{OpenError, SledOptions};
 
 use crate::codec;
@@ -35,20 +43,22 @@ use crate::records::{BuyerRecord, OfferHead, OfferTail};
 use health::Health;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::event::Event;
-use lendpay_domain::key::{KeyHash, KeyRecord};
+use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::{Offer, Status};
+use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{
-    AcceptOffer, AcceptOutcome, AddKey, AddKeyOutcome, Answer, CreateBuyer, CreateBuyerOutcome, MoveOffer, MoveOutcome,
-    PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
-    RevokeKeyOutcome, Store,
+    AcceptOffer, AcceptOutcome, AddKey, AddKeyOutcome, Answer, CreateBuyer, CreateBuyerOutcome, FindBuyers, MoveOffer,
+    MoveOutcome, PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome,
+    RevokeKey, RevokeKeyOutcome, Store,
 };
-use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use queue::Queue;
 use release::Release;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use trees::{StateKey, Trees};
+use uses::Uses;
 use work::{Move, Moved, Offered, Offering, Register, Registered, Revoke, Work};
 
 /// The embedded store. One process can have it open.
@@ -58,6 +68,7 @@ pub struct SledStore {
     trees: Arc<Trees>,
     health: Arc<Health>,
     queue: Queue,
+    uses: Uses,
     /// The committer; `None` while the store is being dropped.
     thread: Option<JoinHandle<()>>,
     /// Comes after `trees`: fields are dropped in this order.
@@ -108,6 +119,8 @@ impl Drop for SledStore {
 }
 
 impl Store for SledStore {
+    type Export = SledExport;
+
     async fn accept_offer(&self, command: AcceptOffer) -> Answer<AcceptOutcome> {
         let AcceptOffer { partner, application, offer, stamp } = command;
         let command = Move { partner: Some(partner), application, offer, action: Action::Accept, stamp };
@@ -183,8 +196,29 @@ impl Store for SledStore {
         self.key(hash).await
     }
 
+    fn note_use(&self, key: KeyHash, at: Timestamp) {
+        self.uses.note(key, at, &self.queue);
+    }
+
+    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
+        self.keys(partner, window).await
+    }
+
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
         self.offer_at(application, offer, now).await
+    }
+
+    async fn offers_of(
+        &self,
+        application: ApplicationId,
+        window: Window<OfferId>,
+        now: Timestamp,
+    ) -> Answer<Option<Page<Offer, OfferId>>> {
+        self.offers(application, window, now).await
+    }
+
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        self.buyers(query).await
     }
 
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
@@ -193,5 +227,13 @@ impl Store for SledStore {
 
     async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
         self.events_after(after, limit).await
+    }
+
+    async fn export(&self) -> Answer<SledExport> {
+        self.begin_export().await
+    }
+
+    async fn check(&self) -> Answer<()> {
+        self.queue.run(Work::Check, ()).await
     }
 }

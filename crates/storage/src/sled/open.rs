@@ -3,10 +3,12 @@
 use super::committer::Committer;
 use super::decide::Stage;
 use super::health::Health;
+use super::import::undo;
 use super::queue::Queue;
 use super::redo::{RedoError, redo};
 use super::release::Release;
 use super::trees::Trees;
+use super::uses::Uses;
 use super::{SledStore, mark, quiet};
 use crate::codec;
 use std::fs::File;
@@ -104,17 +106,7 @@ impl SledStore {
     /// See [`OpenError`].
     pub fn open(path: &Path, options: SledOptions) -> Result<Self, OpenError> {
         let directory = |error: io::Error| OpenError::Directory { path: path.into(), reason: words(&error) };
-        std::fs::create_dir_all(path.join("blobs")).map_err(directory)?;
-        let mut outcome = None;
-        let opened = quiet::caught(AssertUnwindSafe(|| {
-            outcome = Some(open_trees(path, options));
-            Ok(())
-        }));
-        let (trees, next) = match (opened, outcome) {
-            (Ok(()), Some(outcome)) => outcome?,
-            (Err(reason), _) => return Err(OpenError::Damaged { path: path.into(), reason }),
-            (Ok(()), None) => return Err(OpenError::Damaged { path: path.into(), reason: String::new() }),
-        };
+        let (trees, next) = open_trees(path, options)?;
         let file = sync_all(path).map_err(directory)?;
         // After the sync: the mark never claims more than is durable.
         mark::write(path, next).map_err(directory)?;
@@ -137,11 +129,27 @@ impl SledStore {
             .spawn(move || committer.run())
             .map_err(|error| OpenError::Thread { reason: words(&error) })?;
         let release = Release { database: path.join("db"), health: Arc::clone(&health) };
-        Ok(Self { trees, health, queue, thread: Some(thread), _release: release })
+        Ok(Self { trees, health, queue, uses: Uses::default(), thread: Some(thread), _release: release })
     }
 }
 
-fn open_trees(path: &Path, options: SledOptions) -> Result<(Trees, u64), OpenError> {
+/// Opens the database and makes its end good.
+pub(super) fn open_trees(path: &Path, options: SledOptions) -> Result<(Trees, u64), OpenError> {
+    std::fs::create_dir_all(path.join("blobs"))
+        .map_err(|error| OpenError::Directory { path: path.into(), reason: words(&error) })?;
+    let mut outcome = None;
+    let opened = quiet::caught(AssertUnwindSafe(|| {
+        outcome = Some(open_uncaught(path, options));
+        Ok(())
+    }));
+    match (opened, outcome) {
+        (Ok(()), Some(outcome)) => outcome,
+        (Err(reason), _) => Err(OpenError::Damaged { path: path.into(), reason }),
+        (Ok(()), None) => Err(OpenError::Damaged { path: path.into(), reason: String::new() }),
+    }
+}
+
+fn open_uncaught(path: &Path, options: SledOptions) -> Result<(Trees, u64), OpenError> {
     let damaged = |reason: &str| OpenError::Damaged { path: path.into(), reason: reason.to_owned() };
     let failed = |error: sled::Error| match error {
         // sled has no error of its own for this.
@@ -184,6 +192,14 @@ fn open_trees(path: &Path, options: SledOptions) -> Result<(Trees, u64), OpenErr
         }
         None => return Err(damaged("what was written is missing")),
     }
+    let unfinished = mark::unfinished_import(path);
+    if let Some(first) = unfinished.map_err(|_| damaged("the file that marks an import cannot be read"))? {
+        tracing::warn!("an import did not come to its end; what it did is undone");
+        undo(&trees, first).map_err(failed)?;
+        trees.db.flush().map_err(failed)?;
+        let ended = sync_all(path).and_then(|_| mark::end_import(path));
+        ended.map_err(|error| OpenError::Directory { path: path.into(), reason: words(&error) })?;
+    }
     let redone = redo(&trees).map_err(|error| match error {
         RedoError::Sled(error) => failed(error),
         RedoError::Damaged => damaged("the end of its log cannot be read"),
@@ -200,7 +216,7 @@ fn open_trees(path: &Path, options: SledOptions) -> Result<(Trees, u64), OpenErr
 
 /// Makes the files and their names durable once, and gives the handle of the file that each group syncs. Its view of errors
 /// is its own: a sync by one of sled's threads cannot swallow one.
-fn sync_all(path: &Path) -> io::Result<File> {
+pub(super) fn sync_all(path: &Path) -> io::Result<File> {
     let file = File::options().read(true).write(true).open(path.join("db"))?;
     file.sync_all()?;
     File::open(path.join("conf"))?.sync_all()?;

@@ -29,7 +29,8 @@ impl Queue {
         answer.await.unwrap_or(Err(StoreError::Unavailable))
     }
 
-    fn send(&self, work: Work) -> Answer<()> {
+    /// Hands a command over.
+    pub(super) fn send(&self, work: Work) -> Answer<()> {
         let sender = self.sender.read().unwrap_or_else(PoisonError::into_inner);
         let Some(sender) = sender.as_ref() else { return Err(StoreError::Unavailable) };
         // Counted before it is sent, so that the committer never counts down first.

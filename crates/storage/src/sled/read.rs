@@ -1,7 +1,7 @@
 //! Reads. They run on the caller's thread, beside the committer, and answer when what they saw is durable.
 
 use super::fault::readable;
-use super::health::Seen;
+use super::health::{Health, Seen};
 use super::log::LogReader;
 use super::trees::{Kind, StateKey};
 use super::{SledStore, quiet};
@@ -95,29 +95,33 @@ impl SledStore {
         Ok(events)
     }
 
-    async fn state(&self, key: &StateKey) -> Answer<Option<IVec>> {
+    pub(super) async fn state(&self, key: &StateKey) -> Answer<Option<IVec>> {
         let value = self.look(|| self.trees.get(key))?;
         self.health.settled(Seen::State(key.kind)).await?;
         Ok(value)
     }
 
-    /// Looks into the database. A damaged page is the end of the store, as it is for the committer.
-    fn look<T>(&self, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
-        if self.health.failure_reason().is_some() {
-            return Err(StoreError::Unavailable);
-        }
-        let mut corrupt = false;
-        quiet::caught(AssertUnwindSafe(|| {
-            look().map_err(|error| {
-                corrupt = matches!(error, sled::Error::Corruption { .. });
-                super::committer::said(&error)
-            })
-        }))
-        .map_err(|reason| {
-            self.health.fail(&reason);
-            if corrupt { StoreError::Corrupt } else { StoreError::Unavailable }
-        })
+    pub(super) fn look<T>(&self, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
+        look_into(&self.health, look)
     }
+}
+
+/// Looks into the database of a store. A damaged page is the end of the store, as it is for the committer.
+pub(super) fn look_into<T>(health: &Health, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
+    if health.failure_reason().is_some() {
+        return Err(StoreError::Unavailable);
+    }
+    let mut corrupt = false;
+    quiet::caught(AssertUnwindSafe(|| {
+        look().map_err(|error| {
+            corrupt = matches!(error, sled::Error::Corruption { .. });
+            super::committer::said(&error)
+        })
+    }))
+    .map_err(|reason| {
+        health.fail(&reason);
+        if corrupt { StoreError::Corrupt } else { StoreError::Unavailable }
+    })
 }
 
 /// Adds the events of one value of the log.

@@ -56,27 +56,20 @@ pub(super) fn redo(trees: &Trees) -> Result<Redone, RedoError> {
     for (key, value) in values.iter().rev() {
         let mut reader = LogReader::new(key, value)?;
         let end = reader.end();
-        if next.is_some_and(|next| u64::from_be_bytes(key.as_ref().try_into().unwrap_or_default()) != next) {
+        let begin = u64::from_be_bytes(key.as_ref().try_into().map_err(|_| RedoError::Damaged)?);
+        if let Some(next) = next
+            && next != begin
+            && !trees.is_gap(next, begin)?
+        {
             return Err(RedoError::Damaged);
         }
         while let Some((_, entry)) = reader.next()? {
             let key = entry.key()?;
-            let state = match entry {
-                Entry::OfferMoved { cause, status, .. } => {
-                    let old = match states.get(&key) {
-                        Some(value) => value.clone(),
-                        None => trees.get(&key)?.ok_or(RedoError::Damaged)?,
-                    };
-                    let (mut head, tail) = OfferHead::of(&old)?;
-                    head.status = status;
-                    head.status_changed_at = cause.at();
-                    head.seal(tail, &mut scratch)?;
-                    IVec::from(scratch.as_slice())
-                }
-                Entry::OfferCreated { value, .. } | Entry::BuyerCreated { value, .. } | Entry::Put { value, .. } => {
-                    IVec::from(value.0)
-                }
+            let old = || match states.get(&key) {
+                Some(value) => Ok(Some(value.clone())),
+                None => Ok(trees.get(&key)?),
             };
+            let state = state_after(&entry, old, &mut scratch)?;
             states.insert(key, state);
         }
         next = Some(end);
@@ -89,6 +82,27 @@ pub(super) fn redo(trees: &Trees) -> Result<Redone, RedoError> {
         }
     }
     Ok(Redone { next: next.unwrap_or(1), mended })
+}
+
+/// The state that an entry leaves, which may follow from the one before it.
+pub(super) fn state_after(
+    entry: &Entry<'_>,
+    old: impl FnOnce() -> Result<Option<IVec>, RedoError>,
+    scratch: &mut Vec<u8>,
+) -> Result<IVec, RedoError> {
+    Ok(match *entry {
+        Entry::OfferMoved { cause, status, .. } => {
+            let old = old()?.ok_or(RedoError::Damaged)?;
+            let (mut head, tail) = OfferHead::of(&old)?;
+            head.status = status;
+            head.status_changed_at = cause.at();
+            head.seal(tail, scratch)?;
+            IVec::from(scratch.as_slice())
+        }
+        Entry::OfferCreated { value, .. } | Entry::BuyerCreated { value, .. } | Entry::Put { value, .. } => {
+            IVec::from(value.0)
+        }
+    })
 }
 
 /// The last values of the log, the newest first: at least the whole last group.

@@ -12,10 +12,13 @@ pub(super) enum Kind {
     Partners = 2,
     Keys = 3,
     Applications = 4,
+    /// When keys were last used: the one kind that the log knows nothing of.
+    Uses = 5,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 5] = [Self::Offers, Self::Buyers, Self::Partners, Self::Keys, Self::Applications];
+    pub(super) const ALL: [Self; 6] =
+        [Self::Offers, Self::Buyers, Self::Partners, Self::Keys, Self::Applications, Self::Uses];
 
     pub(super) const fn name(self) -> &'static str {
         match self {
@@ -24,6 +27,7 @@ impl Kind {
             Self::Partners => "partners",
             Self::Keys => "keys",
             Self::Applications => "applications",
+            Self::Uses => "uses",
         }
     }
 
@@ -34,7 +38,7 @@ impl Kind {
     /// Every key of a tree has the same length.
     const fn key_len(self) -> usize {
         match self {
-            Self::Offers | Self::Keys => 32,
+            Self::Offers | Self::Keys | Self::Uses => 32,
             Self::Buyers | Self::Partners | Self::Applications => 16,
         }
     }
@@ -72,6 +76,10 @@ impl StateKey {
         Self { kind: Kind::Keys, bytes: hash.to_bytes() }
     }
 
+    pub(super) fn key_use(hash: KeyHash) -> Self {
+        Self { kind: Kind::Uses, bytes: hash.to_bytes() }
+    }
+
     /// A key as it was read.
     pub(super) fn read(kind: Kind, key: &[u8]) -> Option<Self> {
         let mut bytes = [0; 32];
@@ -94,7 +102,7 @@ impl StateKey {
 
     /// How a log line names the state: never by the hash of a key.
     pub(super) fn shown(&self) -> String {
-        if self.kind == Kind::Keys {
+        if matches!(self.kind, Kind::Keys | Kind::Uses) {
             return "(hidden)".to_owned();
         }
         self.bytes().iter().map(|byte| format!("{byte:02x}")).collect()
@@ -112,8 +120,8 @@ pub(super) struct Trees {
 impl Trees {
     pub(super) fn open(db: Db) -> sled::Result<Self> {
         let tree = |kind: Kind| db.open_tree(kind.name());
-        let [a, b, c, d, e] = Kind::ALL;
-        let states = [tree(a)?, tree(b)?, tree(c)?, tree(d)?, tree(e)?];
+        let [a, b, c, d, e, f] = Kind::ALL;
+        let states = [tree(a)?, tree(b)?, tree(c)?, tree(d)?, tree(e)?, tree(f)?];
         Ok(Self { log: db.open_tree("log")?, meta: db.open_tree("meta")?, states, db })
     }
 
@@ -129,7 +137,23 @@ impl Trees {
         self.tree(key.kind).insert(key.bytes(), value).map(drop)
     }
 
+    /// Notes that an import left out the sequences from `from` up to `to`.
+    pub(super) fn note_gap(&self, from: u64, to: u64) -> sled::Result<()> {
+        self.meta.insert(gap_key(from), &to.to_be_bytes()).map(drop)
+    }
+
+    /// Whether an import left out exactly these sequences.
+    pub(super) fn is_gap(&self, from: u64, to: u64) -> sled::Result<bool> {
+        Ok(self.meta.get(gap_key(from))?.is_some_and(|noted| noted.as_ref() == to.to_be_bytes()))
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.log.is_empty() && self.states.iter().all(Tree::is_empty)
     }
+}
+
+fn gap_key(from: u64) -> [u8; 11] {
+    let mut key = *b"gap........";
+    key[3..].copy_from_slice(&from.to_be_bytes());
+    key
 }

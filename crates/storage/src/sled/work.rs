@@ -63,6 +63,12 @@ pub(super) enum Offered {
     NoApplication,
 }
 
+/// A key was used in a minute that begins `at`.
+pub(super) struct KeyUse {
+    pub(super) hash: KeyHash,
+    pub(super) at: Timestamp,
+}
+
 /// A revocation, the key's hash found out.
 pub(super) struct Revoke {
     pub(super) hash: KeyHash,
@@ -110,4 +116,6 @@ work! {
     Key(AddKey) -> AddKeyOutcome;
     Revoke(Revoke) -> RevokeKeyOutcome;
     Application(PutApplication) -> PutApplicationOutcome;
+    Use(KeyUse) -> ();
+    Check(()) -> ();
 }

@@ -2,6 +2,8 @@
 
 pub mod buyers;
 pub mod events;
+pub mod exports;
+pub mod lists;
 pub mod moves;
 pub mod offers;
 pub mod parties;
@@ -50,6 +52,11 @@ macro_rules! cases {
             buyers::the_longest_buyer_is_kept
             events::events_tell_everything_in_order
             events::a_reader_beside_64_writers_gets_each_event_once
+            lists::an_applications_offers_are_listed_and_no_others
+            lists::buyers_are_listed_and_found_by_their_number
+            lists::a_partners_keys_are_listed_with_their_last_use
+            exports::an_export_holds_everything
+            exports::an_export_is_one_moment_beside_writers
             races::accepts_declines_and_archives_of_one_offer
             races::accepts_of_one_offer
             races::creations_with_one_key

@@ -4,6 +4,8 @@
 mod conformance;
 mod damage;
 mod failing_disk;
+mod fixture;
+mod import;
 mod reopen;
 
 use conformance::Backend;

@@ -2,10 +2,11 @@
 
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::event::Event;
-use lendpay_domain::key::{KeyHash, KeyRecord};
+use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
+use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::*;
-use lendpay_domain::{ApplicationId, BuyerId, OfferId, Store, StoreError, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Store, StoreError, Timestamp};
 use std::sync::Mutex;
 
 /// What requests ask of a store.
@@ -67,6 +68,8 @@ impl<S: Store> Rigged<S> {
 }
 
 impl<S: Store> Store for Rigged<S> {
+    type Export = S::Export;
+
     async fn accept_offer(&self, command: AcceptOffer) -> Answer<AcceptOutcome> {
         self.run(Step::AcceptOffer, self.inner.accept_offer(command)).await
     }
@@ -99,6 +102,29 @@ impl<S: Store> Store for Rigged<S> {
     }
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
         self.inner.find_buyer(id).await
+    }
+    fn note_use(&self, key: KeyHash, at: Timestamp) {
+        self.inner.note_use(key, at);
+    }
+    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
+        self.inner.keys_of(partner, window).await
+    }
+    async fn offers_of(
+        &self,
+        application: ApplicationId,
+        window: Window<OfferId>,
+        now: Timestamp,
+    ) -> Answer<Option<Page<Offer, OfferId>>> {
+        self.inner.offers_of(application, window, now).await
+    }
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        self.inner.find_buyers(query).await
+    }
+    async fn export(&self) -> Answer<S::Export> {
+        self.inner.export().await
+    }
+    async fn check(&self) -> Answer<()> {
+        self.inner.check().await
     }
     async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
         self.inner.events(after, limit).await

@@ -1,0 +1,63 @@
+//! The operator's document.
+
+use super::finish::{Described as DescribedOperation, finish, published};
+use super::no_store::{Described, NoStore};
+use super::{Finished, operator_examples as examples};
+use crate::operations::operator::health::{HealthApi, Live, Ready};
+use crate::operations::operator::metrics::{Metrics, MetricsApi};
+use crate::operations::operator::{
+    export::Export, get_buyer::GetBuyer, get_offer::GetOffer, list_events::ListEvents, list_keys::ListKeys,
+    list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
+};
+use crate::operator_side::Operations;
+use lendpay_domain::store::{AddKey, FindBuyers, PutApplication, PutOffer, PutPartner, RevokeKey};
+use poem_openapi::OpenApiService;
+
+/// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
+const VERSION: &str = "1.0.1";
+
+const DESCRIPTION: &str = "\
+The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.
+
+**Authentication.** Send the key that the service was started with in the header `X-Operator-Key`. Who has it may do
+everything, and reads bank details in full. Only `/health/…` and `/metrics` need no key.
+
+**Errors.** Every error has a JSON body with `title`, `message`, `errorCode` (a stable name for programs), `errors`, `date` and
+`operationId`; the header `X-Request-Id` of every response has the same value as `operationId`.
+
+**Lists** answer `items` and `next`. Pass `next` as `after` to get the next page; it is null at the end. `limit` is 1 to 500,
+100 when it is absent.
+
+**Bodies** are one JSON object. A field that is not listed is refused, so that a misspelt one is not lost.
+
+**Browsers.** This side answers no cross-origin request: no page but its own documentation can call it.
+
+Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
+
+pub(crate) fn document() -> Finished {
+    let operations = Described::<(Operations<NoStore>, HealthApi<NoStore>, MetricsApi)>::new();
+    let service = OpenApiService::new(operations, "Lendpay operator", VERSION).description(DESCRIPTION).server("/");
+    let service = published(service, "Lendpay operations");
+    let described = [
+        DescribedOperation::of::<PutPartner>(examples::partners(), Some(examples::new_partners())),
+        DescribedOperation::of::<AddKey>(examples::made_keys(), Some(examples::new_keys())),
+        DescribedOperation::of::<ListKeys>(examples::keys(), None),
+        DescribedOperation::of::<RevokeKey>(vec![], None),
+        DescribedOperation::of::<PutApplication>(examples::applications(), Some(examples::new_applications())),
+        DescribedOperation::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
+        DescribedOperation::of::<ListOffers>(examples::offer_list(), None),
+        DescribedOperation::of::<GetOffer>(examples::offers(), None),
+        DescribedOperation::of::<Decline>(examples::declined(), None),
+        DescribedOperation::of::<Advance>(examples::advanced(), None),
+        DescribedOperation::of::<Archive>(examples::archived(), None),
+        DescribedOperation::of::<FindBuyers>(examples::buyer_list(), None),
+        DescribedOperation::of::<GetBuyer>(examples::buyers(), None),
+        DescribedOperation::of::<ListEvents>(examples::events(), None),
+        DescribedOperation::of::<Export>(examples::export(), None),
+        DescribedOperation::of::<Live>(examples::live(), None),
+        DescribedOperation::of::<Ready>(examples::ready(), None).answering(503, examples::not_ready()),
+        DescribedOperation::of::<Metrics>(examples::metrics(), None),
+    ];
+    let raw = service.spec();
+    Finished { value: finish(&raw, &described), page: service.swagger_ui_html(), raw }
+}

@@ -1,0 +1,64 @@
+//! `CreateKey`: makes an API key for a partner. Its answer is the only one that shows the key.
+
+use super::*;
+use crate::random;
+use crate::wire::json::Json;
+use crate::wire::party::{MadeKey, NewKey};
+use lendpay_domain::PartnerId;
+use lendpay_domain::key::{ApiKey, KeyRecord};
+use lendpay_domain::store::{AddKey, AddKeyOutcome};
+use poem_openapi::param::Path;
+use poem_openapi::{ApiResponse, OpenApi};
+
+pub(crate) struct CreateKeyApi<S>(pub Arc<Operator<S>>);
+
+#[derive(ApiResponse)]
+enum Created {
+    /// The key. It works from now on, and is never shown again.
+    #[oai(status = 201)]
+    Key(Json<MadeKey>),
+}
+
+impl Operation for AddKey {
+    const ID: &'static str = "CreateKey";
+    const SHAPE: Shape = Shape::Operator;
+
+    fn failures() -> Vec<Failure> {
+        write_failures("areas: must be an array of at least one area", [not_there(Thing::Partner)])
+    }
+}
+
+#[OpenApi]
+impl<S: Store> CreateKeyApi<S> {
+    /// Create a key
+    ///
+    /// A partner may have several keys at once, so that they can be replaced without a gap. Not safe to repeat: each call
+    /// makes another key.
+    #[oai(
+        path = "/operator/partners/:partnerId/keys",
+        method = "post",
+        operation_id = "CreateKey",
+        tag = "Tag::Partners"
+    )]
+    async fn create_key(
+        &self,
+        context: Context,
+        credentials: OperatorCredentials,
+        /// The identifier of the partner.
+        #[oai(name = "partnerId")]
+        partner_id: Path<IdText>,
+        body: Body<NewKey>,
+    ) -> Result<Created, Failed<AddKey>> {
+        let store = self.0.admit(&credentials)?;
+        let partner = PartnerId::parse(&partner_id.0.0).ok_or_else(|| not_there(Thing::Partner))?;
+        let (name, areas, expires_at) = body.read()?;
+        let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(context.at));
+        let (hash, created_at) = (secret.hash(), context.at);
+        let key = KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at: None };
+        let answer = MadeKey::new(&secret, &key);
+        match store.add_key(AddKey { key }).await? {
+            AddKeyOutcome::Added => Ok(Created::Key(Json(answer))),
+            AddKeyOutcome::NoPartner => Err(not_there(Thing::Partner).into()),
+        }
+    }
+}

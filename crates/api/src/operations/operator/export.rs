@@ -1,0 +1,81 @@
+//! `Export`: everything there is, as one consistent cut, while the service goes on.
+
+use super::*;
+use crate::transfer::Lines;
+use futures_util::stream;
+use lendpay_domain::record::Export as _;
+use poem::http::{HeaderValue, header};
+use poem::{IntoResponse, Response};
+use poem_openapi::payload::Payload;
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
+use poem_openapi::{ApiResponse, OpenApi};
+use std::io;
+
+pub(crate) struct ExportApi<S>(pub Arc<Operator<S>>);
+
+pub(crate) struct Export;
+
+/// Lines of JSON, sent as they are made.
+struct Ndjson(poem::Body);
+
+impl Payload for Ndjson {
+    const CONTENT_TYPE: &'static str = "application/x-ndjson";
+
+    fn schema_ref() -> MetaSchemaRef {
+        MetaSchemaRef::Inline(Box::new(MetaSchema::new_with_format("string", "binary")))
+    }
+}
+
+impl IntoResponse for Ndjson {
+    fn into_response(self) -> Response {
+        let mut response: Response = self.0.into();
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static(Self::CONTENT_TYPE));
+        response
+    }
+}
+
+#[derive(ApiResponse)]
+enum Exported {
+    /// The export: a header, a record a line, and a last line with counts and a checksum. Without that line it is not whole.
+    #[oai(status = 200)]
+    Lines(Ndjson),
+}
+
+impl Operation for Export {
+    const ID: &'static str = "Export";
+    const SHAPE: Shape = Shape::Operator;
+
+    fn failures() -> Vec<Failure> {
+        failures([])
+    }
+}
+
+#[OpenApi]
+impl<S: Store> ExportApi<S> {
+    /// Export everything
+    ///
+    /// For `lendpay import`. One consistent cut, taken while the service goes on. Holds bank details in full.
+    #[oai(path = "/operator/export", method = "get", operation_id = "Export", tag = "Tag::Data")]
+    async fn export(&self, context: Context, credentials: OperatorCredentials) -> Result<Exported, Failed<Export>> {
+        let export = self.0.admit(&credentials)?.export().await?;
+        let lines = Lines::default();
+        let begin = lines.header(context.at);
+        // Each step makes the next piece of the body; the client's reading sets the pace.
+        let pieces = stream::try_unfold((Some(begin), Some((export, lines))), async |(begin, rest)| {
+            if let Some(begin) = begin {
+                return Ok(Some((begin, (None, rest))));
+            }
+            let Some((mut export, mut lines)) = rest else { return Ok(None) };
+            let records = export.next().await.map_err(|error| {
+                tracing::error!(%error, "an export was cut off");
+                io::Error::other("the export was cut off")
+            })?;
+            if records.is_empty() {
+                return Ok(Some((lines.end(), (None, None))));
+            }
+            let piece: Vec<u8> = records.iter().flat_map(|record| lines.record(record)).collect();
+            Ok::<_, io::Error>(Some((piece, (None, Some((export, lines))))))
+        });
+        Ok(Exported::Lines(Ndjson(poem::Body::from_bytes_stream(pieces))))
+    }
+}

@@ -1,0 +1,79 @@
+//! `Live` and `Ready`: whether the process runs, and whether it can do its work. They need no key.
+
+use super::*;
+use crate::wire::health::{Health, NotReady};
+use crate::wire::json::Json;
+use poem_openapi::{ApiResponse, OpenApi};
+use std::time::Duration;
+
+/// How long the store may take to answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+pub(crate) struct HealthApi<S> {
+    pub store: Arc<S>,
+    /// Says why the store does not work, for people.
+    pub reason: fn(&S) -> Option<String>,
+}
+
+pub(crate) struct Live;
+
+impl Operation for Live {
+    const ID: &'static str = "Live";
+    const SHAPE: Shape = Shape::Operator;
+
+    fn failures() -> Vec<Failure> {
+        vec![Failure::Internal]
+    }
+}
+
+pub(crate) struct Ready;
+
+impl Operation for Ready {
+    const ID: &'static str = "Ready";
+    const SHAPE: Shape = Shape::Operator;
+
+    fn failures() -> Vec<Failure> {
+        vec![Failure::Internal]
+    }
+}
+
+#[derive(ApiResponse)]
+enum IsLive {
+    /// The process runs.
+    #[oai(status = 200)]
+    Yes(Json<Health>),
+}
+
+#[derive(ApiResponse)]
+enum IsReady {
+    /// The service does its work.
+    #[oai(status = 200)]
+    Yes(Json<Health>),
+    /// It does not, and why.
+    #[oai(status = 503)]
+    No(Json<NotReady>),
+}
+
+#[OpenApi]
+impl<S: Store> HealthApi<S> {
+    /// Does the process run?
+    ///
+    /// Asks nobody else: whoever gets an answer knows that requests are taken.
+    #[oai(path = "/health/live", method = "get", operation_id = "Live", tag = "Tag::Health")]
+    async fn live(&self) -> Result<IsLive, Failed<Live>> {
+        Ok(IsLive::Yes(Json(Health::new("live"))))
+    }
+
+    /// Does the service do its work?
+    ///
+    /// Asks the store to answer, which it must do within two seconds.
+    #[oai(path = "/health/ready", method = "get", operation_id = "Ready", tag = "Tag::Health")]
+    async fn ready(&self) -> Result<IsReady, Failed<Ready>> {
+        let reason = match tokio::time::timeout(PATIENCE, self.store.check()).await {
+            Ok(Ok(())) => return Ok(IsReady::Yes(Json(Health::new("ready")))),
+            Ok(Err(error)) => (self.reason)(&self.store).unwrap_or_else(|| error.to_string()),
+            Err(_elapsed) => "the store does not answer".to_owned(),
+        };
+        Ok(IsReady::No(Json(NotReady::new(reason))))
+    }
+}

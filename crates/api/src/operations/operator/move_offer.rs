@@ -1,0 +1,139 @@
+//! `DeclineOffer`, `AdvanceOffer`, `ArchiveOffer`: the operator's moves in the life of an offer (contract 2.1).
+
+use super::*;
+use crate::wire::json::Json;
+use crate::wire::operator_offer::OperatorOffer;
+use lendpay_domain::life_cycle::{Action, IllegalMove};
+use lendpay_domain::offer::Status;
+use lendpay_domain::store::{MoveOffer, MoveOutcome};
+use lendpay_domain::{ApplicationId, OfferId};
+use poem_openapi::param::Path;
+use poem_openapi::{ApiResponse, OpenApi};
+
+pub(crate) struct MoveOfferApi<S>(pub Arc<Operator<S>>);
+
+#[derive(ApiResponse)]
+enum Moved {
+    /// The offer as it is now.
+    #[oai(status = 200)]
+    Offer(Json<OperatorOffer>),
+}
+
+/// An operation for each move.
+macro_rules! moves {
+    ($($name:ident = $id:literal: $from:ident to $to:ident;)+) => {$(
+        pub(crate) struct $name;
+
+        impl Operation for $name {
+            const ID: &'static str = $id;
+            const SHAPE: Shape = Shape::Operator;
+
+            fn failures() -> Vec<Failure> {
+                let illegal = IllegalMove { from: Status::$from, to: Status::$to, indicative: false };
+                failures([
+                    not_there(Thing::Offer),
+                    OperatorFailure::IllegalMove(illegal).into(),
+                    Failure::Store(StoreError::OutcomeUnknown),
+                ])
+            }
+        }
+    )+};
+}
+
+moves! {
+    Decline = "DeclineOffer": CustomerAccepted to CustomerDeclined;
+    Advance = "AdvanceOffer": Offered to Advanced;
+    Archive = "ArchiveOffer": Archived to Archived;
+}
+
+#[OpenApi]
+impl<S: Store> MoveOfferApi<S> {
+    /// Decline an offer
+    ///
+    /// The customer turned it down. An offer that is Offered becomes CustomerDeclined.
+    #[oai(
+        path = "/operator/applications/:applicationId/offers/:offerId/decline",
+        method = "post",
+        operation_id = "DeclineOffer",
+        tag = "Tag::Offers"
+    )]
+    async fn decline_offer(
+        &self,
+        context: Context,
+        credentials: OperatorCredentials,
+        /// The identifier of the application.
+        #[oai(name = "applicationId")]
+        application_id: Path<IdText>,
+        /// The identifier of the offer.
+        #[oai(name = "offerId")]
+        offer_id: Path<IdText>,
+    ) -> Result<Moved, Failed<Decline>> {
+        Ok(self.go(Action::Decline, &context, &credentials, &application_id, &offer_id).await?)
+    }
+
+    /// Advance an offer
+    ///
+    /// The money has been paid out. An offer that is CustomerAccepted becomes Advanced, unless it is Indicative.
+    #[oai(
+        path = "/operator/applications/:applicationId/offers/:offerId/advance",
+        method = "post",
+        operation_id = "AdvanceOffer",
+        tag = "Tag::Offers"
+    )]
+    async fn advance_offer(
+        &self,
+        context: Context,
+        credentials: OperatorCredentials,
+        /// The identifier of the application.
+        #[oai(name = "applicationId")]
+        application_id: Path<IdText>,
+        /// The identifier of the offer.
+        #[oai(name = "offerId")]
+        offer_id: Path<IdText>,
+    ) -> Result<Moved, Failed<Advance>> {
+        Ok(self.go(Action::Advance, &context, &credentials, &application_id, &offer_id).await?)
+    }
+
+    /// Archive an offer
+    ///
+    /// It is put away for good. Any offer but an archived one becomes Archived.
+    #[oai(
+        path = "/operator/applications/:applicationId/offers/:offerId/archive",
+        method = "post",
+        operation_id = "ArchiveOffer",
+        tag = "Tag::Offers"
+    )]
+    async fn archive_offer(
+        &self,
+        context: Context,
+        credentials: OperatorCredentials,
+        /// The identifier of the application.
+        #[oai(name = "applicationId")]
+        application_id: Path<IdText>,
+        /// The identifier of the offer.
+        #[oai(name = "offerId")]
+        offer_id: Path<IdText>,
+    ) -> Result<Moved, Failed<Archive>> {
+        Ok(self.go(Action::Archive, &context, &credentials, &application_id, &offer_id).await?)
+    }
+}
+
+impl<S: Store> MoveOfferApi<S> {
+    async fn go(
+        &self,
+        action: Action,
+        context: &Context,
+        credentials: &OperatorCredentials,
+        application_id: &Path<IdText>,
+        offer_id: &Path<IdText>,
+    ) -> Result<Moved, Failure> {
+        let store = self.0.admit(credentials)?;
+        let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
+        let (application, offer) = ids.ok_or_else(|| not_there(Thing::Offer))?;
+        match store.move_offer(MoveOffer { application, offer, action, stamp: stamp(context) }).await? {
+            MoveOutcome::Done(offer) => Ok(Moved::Offer(Json(offer.into()))),
+            MoveOutcome::Illegal(illegal) => Err(OperatorFailure::IllegalMove(illegal).into()),
+            MoveOutcome::NotFound => Err(not_there(Thing::Offer)),
+        }
+    }
+}

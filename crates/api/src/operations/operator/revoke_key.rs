@@ -1,0 +1,57 @@
+//! `RevokeKey`: a key is refused from the next request on.
+
+use super::*;
+use lendpay_domain::store::{RevokeKey, RevokeKeyOutcome};
+use lendpay_domain::{KeyId, PartnerId};
+use poem_openapi::param::Path;
+use poem_openapi::{ApiResponse, OpenApi};
+
+pub(crate) struct RevokeKeyApi<S>(pub Arc<Operator<S>>);
+
+#[derive(ApiResponse)]
+enum Revoked {
+    /// The key is revoked, now or already.
+    #[oai(status = 204)]
+    Now,
+}
+
+impl Operation for RevokeKey {
+    const ID: &'static str = "RevokeKey";
+    const SHAPE: Shape = Shape::Operator;
+
+    fn failures() -> Vec<Failure> {
+        failures([not_there(Thing::Key), Failure::Store(StoreError::OutcomeUnknown)])
+    }
+}
+
+#[OpenApi]
+impl<S: Store> RevokeKeyApi<S> {
+    /// Revoke a key
+    ///
+    /// It is refused from the next request on, for good. Repeating the call is safe.
+    #[oai(
+        path = "/operator/partners/:partnerId/keys/:keyId",
+        method = "delete",
+        operation_id = "RevokeKey",
+        tag = "Tag::Partners"
+    )]
+    async fn revoke_key(
+        &self,
+        context: Context,
+        credentials: OperatorCredentials,
+        /// The identifier of the partner.
+        #[oai(name = "partnerId")]
+        partner_id: Path<IdText>,
+        /// The identifier of the key.
+        #[oai(name = "keyId")]
+        key_id: Path<IdText>,
+    ) -> Result<Revoked, Failed<RevokeKey>> {
+        let store = self.0.admit(&credentials)?;
+        let ids = PartnerId::parse(&partner_id.0.0).zip(KeyId::parse(&key_id.0.0));
+        let (partner, key) = ids.ok_or_else(|| not_there(Thing::Key))?;
+        match store.revoke_key(RevokeKey { partner, key, at: context.at }).await? {
+            RevokeKeyOutcome::Revoked => Ok(Revoked::Now),
+            RevokeKeyOutcome::NotFound => Err(not_there(Thing::Key).into()),
+        }
+    }
+}

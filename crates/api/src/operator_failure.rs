@@ -1,0 +1,131 @@
+//! What can go wrong on the operator's side only.
+
+use crate::failure::{Failure, Look};
+use lendpay_domain::life_cycle::IllegalMove;
+use lendpay_domain::offer::Status;
+use poem::http::{HeaderName, HeaderValue, StatusCode, header};
+
+/// A failure of the operator's side.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OperatorFailure {
+    /// The header X-Operator-Key is missing.
+    NoKey,
+    /// The header holds another key, or is there twice.
+    InvalidKey,
+    /// There is no such thing.
+    NotThere(Thing),
+    /// The life cycle does not allow it.
+    IllegalMove(IllegalMove),
+    /// The offer is no longer Offered.
+    TermsFixed(Status),
+    /// The application belongs to another partner.
+    ApplicationOwned,
+    /// Another partner has this client id.
+    ClientIdTaken,
+    /// Fields or parameters are not acceptable; one message for each, beginning with its path.
+    BadFields(Vec<String>),
+}
+
+/// What an address can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thing {
+    /// A partner.
+    Partner,
+    /// A key of a partner.
+    Key,
+    /// An application.
+    Application,
+    /// An offer of an application.
+    Offer,
+    /// A buyer.
+    Buyer,
+}
+
+impl OperatorFailure {
+    /// The table of failures.
+    pub(crate) fn look(&self) -> Look {
+        let (status, code, title, message) = match self {
+            Self::NoKey => (
+                StatusCode::UNAUTHORIZED,
+                "InvalidOperatorKey",
+                "Authentication required",
+                "Send the operator's key in the header X-Operator-Key.",
+            ),
+            Self::InvalidKey => (
+                StatusCode::UNAUTHORIZED,
+                "InvalidOperatorKey",
+                "Invalid operator key",
+                "The key in X-Operator-Key is not the one that this service was started with.",
+            ),
+            Self::NotThere(thing) => {
+                let (code, title, message) = match thing {
+                    Thing::Partner => {
+                        ("PartnerNotFound", "Partner not found", "There is no partner with this identifier.")
+                    }
+                    Thing::Key => ("KeyNotFound", "Key not found", "The partner has no key with this identifier."),
+                    Thing::Application => (
+                        "ApplicationNotFound",
+                        "Application not found",
+                        "There is no application with this identifier.",
+                    ),
+                    Thing::Offer => {
+                        ("OfferNotFound", "Offer not found", "The application has no offer with this identifier.")
+                    }
+                    Thing::Buyer => ("BuyerNotFound", "Buyer not found", "There is no buyer with this identifier."),
+                };
+                (StatusCode::NOT_FOUND, code, title, message)
+            }
+            Self::IllegalMove(_) => (
+                StatusCode::CONFLICT,
+                "IllegalTransition",
+                "Transition not allowed",
+                "The life cycle of offers does not allow this transition.",
+            ),
+            Self::TermsFixed(_) => (
+                StatusCode::CONFLICT,
+                "TermsFixed",
+                "Terms are fixed",
+                "The terms of an offer can be replaced only while it is Offered.",
+            ),
+            Self::ApplicationOwned => (
+                StatusCode::CONFLICT,
+                "ApplicationOwned",
+                "Application has an owner",
+                "The application belongs to another partner. Applications do not move.",
+            ),
+            Self::ClientIdTaken => (
+                StatusCode::CONFLICT,
+                "ClientIdTaken",
+                "Client id is taken",
+                "Another partner has this OAuth client id.",
+            ),
+            Self::BadFields(_) => {
+                (StatusCode::BAD_REQUEST, "InvalidData", "Invalid data", "The data of the request is not acceptable.")
+            }
+        };
+        Look { status, code, title, message }
+    }
+
+    /// The messages for `errors`.
+    pub(crate) fn details(&self) -> Vec<String> {
+        match self {
+            Self::BadFields(problems) => problems.clone(),
+            Self::IllegalMove(illegal) => vec![illegal.to_string()],
+            Self::TermsFixed(status) => vec![format!("The offer is {status}.")],
+            Self::NoKey | Self::InvalidKey | Self::NotThere(_) | Self::ApplicationOwned | Self::ClientIdTaken => {
+                Vec::new()
+            }
+        }
+    }
+
+    pub(crate) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
+        matches!(self, Self::NoKey | Self::InvalidKey)
+            .then_some((header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"lendpay-operator\"")))
+    }
+}
+
+impl From<OperatorFailure> for Failure {
+    fn from(failure: OperatorFailure) -> Self {
+        Self::Operator(failure)
+    }
+}

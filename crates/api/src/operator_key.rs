@@ -1,0 +1,141 @@
+//! The operator's key (contract 2.9): who has it may do everything.
+
+use crate::failure::Failure;
+use crate::operator_failure::OperatorFailure;
+use lendpay_domain::key::KeyHash;
+use poem::http::HeaderMap;
+use poem::{Request, RequestBody};
+use poem_openapi::registry::{MetaSecurityScheme, Registry};
+use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use std::fmt;
+
+const HEADER: &str = "x-operator-key";
+
+/// The key, as its digest.
+#[derive(Clone)]
+pub struct OperatorKey([u8; 32]);
+
+/// The key is shorter than [`OperatorKey::SHORTEST`] or holds what a header cannot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BadOperatorKey;
+
+impl fmt::Display for BadOperatorKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the operator key must have at least {} visible ASCII characters", OperatorKey::SHORTEST)
+    }
+}
+
+impl std::error::Error for BadOperatorKey {}
+
+impl OperatorKey {
+    /// The fewest characters that a key may have.
+    pub const SHORTEST: usize = 32;
+
+    /// Checks length and characters.
+    ///
+    /// # Errors
+    /// See [`BadOperatorKey`].
+    pub fn parse(text: &str) -> Result<Self, BadOperatorKey> {
+        let good = text.len() >= Self::SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
+        if good { Ok(Self(KeyHash::of(text).to_bytes())) } else { Err(BadOperatorKey) }
+    }
+
+    /// Compares digests to the last byte whatever they hold: the time tells nothing of the key.
+    fn is(&self, presented: &str) -> bool {
+        let presented = KeyHash::of(presented).to_bytes();
+        let difference = self.0.iter().zip(presented).fold(0, |all, (a, b)| all | (a ^ b));
+        std::hint::black_box(difference) == 0
+    }
+
+    /// Lets through who has the key.
+    pub(crate) fn admit(&self, credentials: &OperatorCredentials) -> Result<(), Failure> {
+        match &credentials.0 {
+            None => Err(OperatorFailure::NoKey.into()),
+            Some(Some(presented)) if self.is(presented) => Ok(()),
+            Some(_) => Err(OperatorFailure::InvalidKey.into()),
+        }
+    }
+}
+
+impl fmt::Debug for OperatorKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("OperatorKey(…)")
+    }
+}
+
+/// What a request presents: nothing, one readable header, or something else. Extracting it never fails.
+pub(crate) struct OperatorCredentials(Option<Option<String>>);
+
+impl OperatorCredentials {
+    fn of(headers: &HeaderMap) -> Self {
+        let mut values = headers.get_all(HEADER).iter();
+        let first = values.next();
+        Self(first.map(|value| value.to_str().ok().filter(|_| values.next().is_none()).map(str::to_owned)))
+    }
+}
+
+impl<'a> ApiExtractor<'a> for OperatorCredentials {
+    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
+    type ParamType = ();
+    type ParamRawType = ();
+
+    fn register(registry: &mut Registry) {
+        let scheme = MetaSecurityScheme {
+            ty: "apiKey",
+            description: Some("The operator's key, as the service was started with it."),
+            name: Some("X-Operator-Key"),
+            key_in: Some("header"),
+            scheme: None,
+            bearer_format: None,
+            flows: None,
+            openid_connect_url: None,
+        };
+        registry.create_security_scheme("OperatorKey", scheme);
+    }
+
+    fn security_schemes() -> Vec<&'static str> {
+        vec!["OperatorKey"]
+    }
+
+    async fn from_request(
+        request: &'a Request,
+        _body: &mut RequestBody,
+        _options: ExtractParamOptions<()>,
+    ) -> poem::Result<Self> {
+        Ok(Self::of(request.headers()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GOOD: &str = "0123456789abcdef0123456789abcdef";
+
+    #[test]
+    fn a_key_has_32_visible_characters_or_more() {
+        assert!(OperatorKey::parse(GOOD).is_ok());
+        let blank = format!("{GOOD} ");
+        for text in ["", &GOOD[1..], &blank, "ä123456789abcdef0123456789abcdef"] {
+            assert!(OperatorKey::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_key_itself_is_let_through_and_debug_hides_it() {
+        let key = OperatorKey::parse(GOOD).expect("long enough");
+        let admit = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append(HEADER, value.parse().expect("a header value"));
+            }
+            key.admit(&OperatorCredentials::of(&headers))
+        };
+        assert_eq!(admit(&[GOOD]), Ok(()));
+        assert_eq!(admit(&[]), Err(OperatorFailure::NoKey.into()));
+        for wrong in [&[""][..], &[&GOOD[1..]], &[GOOD, GOOD], &["é"], &["0123456789ABCDEF0123456789ABCDEF"]] {
+            assert_eq!(admit(wrong), Err(OperatorFailure::InvalidKey.into()), "{wrong:?}");
+        }
+        assert_eq!(format!("{key:?}"), "OperatorKey(…)");
+    }
+}

@@ -1,0 +1,76 @@
+//! The operator's side put together (contract 2.9).
+
+use crate::clock::Clock;
+use crate::counts::RequestCounts;
+use crate::document::operator;
+use crate::operations::operator::Operator;
+use crate::operations::operator::create_key::CreateKeyApi;
+use crate::operations::operator::export::ExportApi;
+use crate::operations::operator::get_buyer::GetBuyerApi;
+use crate::operations::operator::get_offer::GetOfferApi;
+use crate::operations::operator::health::HealthApi;
+use crate::operations::operator::list_buyers::ListBuyersApi;
+use crate::operations::operator::list_events::ListEventsApi;
+use crate::operations::operator::list_keys::ListKeysApi;
+use crate::operations::operator::list_offers::ListOffersApi;
+use crate::operations::operator::metrics::{MetricsApi, WriteMetrics};
+use crate::operations::operator::move_offer::MoveOfferApi;
+use crate::operations::operator::put_application::PutApplicationApi;
+use crate::operations::operator::put_offer::PutOfferApi;
+use crate::operations::operator::put_partner::PutPartnerApi;
+use crate::operations::operator::revoke_key::RevokeKeyApi;
+use crate::operator_key::OperatorKey;
+use crate::shell::{Limits, Routes, Shell};
+use crate::side::Side;
+use lendpay_domain::Store;
+use poem::{Endpoint, Response, Route};
+use poem_openapi::OpenApiService;
+use std::sync::Arc;
+
+/// What the operator's side needs besides the store and the clock.
+pub struct OperatorSettings<S> {
+    /// Who has this key may do everything.
+    pub key: OperatorKey,
+    /// What a request may take.
+    pub limits: Limits,
+    /// Says why the store has failed, if it has.
+    pub reason: fn(&S) -> Option<String>,
+    /// Writes what `/metrics` answers, in Prometheus' text format.
+    pub metrics: WriteMetrics,
+}
+
+/// The operations with a key. The document lists them in this order.
+pub(crate) type Operations<S> = (
+    (PutPartnerApi<S>, CreateKeyApi<S>, ListKeysApi<S>, RevokeKeyApi<S>, PutApplicationApi<S>),
+    (PutOfferApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
+    (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>, ExportApi<S>),
+);
+
+fn operations<S: Store>(operator: &Arc<Operator<S>>) -> Operations<S> {
+    let o = || Arc::clone(operator);
+    (
+        (PutPartnerApi(o()), CreateKeyApi(o()), ListKeysApi(o()), RevokeKeyApi(o()), PutApplicationApi(o())),
+        (PutOfferApi(o()), ListOffersApi(o()), GetOfferApi(o()), MoveOfferApi(o())),
+        (ListBuyersApi(o()), GetBuyerApi(o()), ListEventsApi(o()), ExportApi(o())),
+    )
+}
+
+/// Everything that the operator reaches. It must never be served where partners connect.
+pub fn operator_side<S: Store>(
+    store: Arc<S>,
+    clock: Arc<dyn Clock>,
+    settings: OperatorSettings<S>,
+    counts: Arc<RequestCounts>,
+) -> impl Endpoint<Output = Response> + 'static {
+    let OperatorSettings { key, limits, reason, metrics } = settings;
+    let operator = Arc::new(Operator { store: Arc::clone(&store), key });
+    let document = operator::document();
+    let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
+    routes.extend(document.routes(Side::Operator));
+    counts.set_routes(routes.iter().map(|route| route.template.as_str()));
+    let inner = pages
+        .nest_no_strip("/operator", OpenApiService::new(operations(&operator), "", ""))
+        .nest_no_strip("/health", OpenApiService::new(HealthApi { store, reason }, "", ""))
+        .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
+    Shell { inner, clock, limits, routes: Routes(routes), side: Side::Operator, counts }
+}

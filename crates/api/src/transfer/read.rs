@@ -1,0 +1,173 @@
+//! Reading, and checking a whole file before anything is done with it.
+
+use super::records::Line;
+use super::{Counts, FORMAT, KINDS, counted, hex};
+use lendpay_domain::record::Record;
+use sha2::{Digest as _, Sha256};
+use std::fmt;
+use std::io::{self, BufRead, Read as _};
+
+/// The longest line: more than the longest record that a store keeps.
+const LONGEST: u64 = 1024 * 1024;
+
+/// What is wrong with a file, and where.
+#[derive(Debug)]
+pub struct Problem {
+    /// The line, counted from 1.
+    pub line: u64,
+    /// What is wrong; never quotes the line.
+    pub what: String,
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.what)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// A file that is whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// How many records it holds.
+    pub records: u64,
+}
+
+/// Reads a file to its end and checks all of it.
+///
+/// # Errors
+/// The first thing that is wrong.
+pub fn check(file: impl BufRead) -> Result<Checked, Problem> {
+    let mut reader = Reader::new(file);
+    let mut records = 0;
+    while reader.next()?.is_some() {
+        records += 1;
+    }
+    Ok(Checked { records })
+}
+
+/// Reads the records of a file, one after the other. That the file is whole is known at its end only.
+pub struct Reader<R> {
+    file: R,
+    line: u64,
+    bytes: Vec<u8>,
+    counts: Counts,
+    hash: Sha256,
+    sequence: u64,
+    ended: bool,
+}
+
+impl<R: BufRead> Reader<R> {
+    /// A reader at the beginning of a file.
+    pub fn new(file: R) -> Self {
+        let (counts, hash) = (Counts::default(), Sha256::new());
+        Self { file, line: 0, bytes: Vec::new(), counts, hash, sequence: 0, ended: false }
+    }
+
+    /// The number of the line that was read last.
+    pub const fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// The next record; `None` at the end of a file that is whole.
+    ///
+    /// # Errors
+    /// What is wrong with the line.
+    #[expect(clippy::should_implement_trait, reason = "what is read can fail, and nothing comes after an error")]
+    pub fn next(&mut self) -> Result<Option<Record>, Problem> {
+        if self.ended {
+            return Ok(None);
+        }
+        if self.line == 0 {
+            self.header()?;
+        }
+        self.read_line()?;
+        match self.parse()? {
+            Line::Export(_) => Err(self.problem("a second header")),
+            Line::End(end) => {
+                let same = end.records == counted(&self.counts) && end.sha256 == hex(&self.hash.clone().finalize());
+                if !same {
+                    return Err(self.problem("counts or checksum do not fit the lines above: the file was altered"));
+                }
+                self.ended = true;
+                match self.file.fill_buf() {
+                    Ok([]) => Ok(None),
+                    Ok(_) => Err(self.problem("something follows the last line")),
+                    Err(error) => Err(self.unreadable(&error)),
+                }
+            }
+            line => {
+                self.hash.update(&self.bytes);
+                if let Some(kind) = KINDS.iter().position(|kind| *kind == line.kind()) {
+                    self.counts[kind] += 1;
+                }
+                let record = line.record().map_err(|_| self.problem("is not a record"))?;
+                self.in_order(&record)?;
+                Ok(Some(record))
+            }
+        }
+    }
+
+    fn header(&mut self) -> Result<(), Problem> {
+        self.read_line()?;
+        match self.parse() {
+            Ok(Line::Export(header)) if header.format == FORMAT => Ok(()),
+            Ok(Line::Export(header)) => Err(self.problem(&format!(
+                "the file has format {} and this program knows {FORMAT}; use the program that wrote it, or a newer one",
+                header.format
+            ))),
+            Ok(_) | Err(_) => Err(self.problem("is not the header of an export: this is no export of lendpay")),
+        }
+    }
+
+    fn in_order(&mut self, record: &Record) -> Result<(), Problem> {
+        let sequence = match record {
+            Record::Partner { sequence, .. }
+            | Record::Key { sequence, .. }
+            | Record::Application { sequence, .. }
+            | Record::OfferTerms { sequence, .. } => *sequence,
+            Record::OfferCreated { event, .. } | Record::OfferMoved { event } | Record::BuyerCreated { event, .. } => {
+                Some(event.sequence)
+            }
+            Record::KeyUsed { .. } => None,
+        };
+        match sequence {
+            Some(sequence) if sequence <= self.sequence => Err(self.problem("its sequence is not greater than before")),
+            Some(sequence) => {
+                self.sequence = sequence;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Reads a line, its end included.
+    fn read_line(&mut self) -> Result<(), Problem> {
+        self.bytes.clear();
+        self.line += 1;
+        let read = self.file.by_ref().take(LONGEST).read_until(b'\n', &mut self.bytes);
+        match read {
+            Err(error) => Err(self.unreadable(&error)),
+            Ok(0) => Err(self.problem("the file ends before its last line: it was cut off")),
+            Ok(_) if self.bytes.ends_with(b"\n") => Ok(()),
+            Ok(_) if self.bytes.len() as u64 == LONGEST => Err(self.problem("is too long")),
+            Ok(_) => Err(self.problem("the file ends in the middle of this line: it was cut off")),
+        }
+    }
+
+    fn parse(&self) -> Result<Line, Problem> {
+        serde_json::from_slice(&self.bytes).map_err(|error| {
+            // Serde's own words could quote the line.
+            self.problem(&format!("is not a record (column {})", error.column()))
+        })
+    }
+
+    fn problem(&self, what: &str) -> Problem {
+        Problem { line: self.line, what: what.to_owned() }
+    }
+
+    fn unreadable(&self, error: &io::Error) -> Problem {
+        self.problem(&format!("cannot be read: {error}"))
+    }
+}

@@ -1,0 +1,83 @@
+//! Events on the wire (contract 2.10).
+
+use super::time::Time;
+use super::wire_type;
+use lendpay_domain::event::{self, Subject};
+use poem_openapi::Object;
+use poem_openapi::registry::MetaSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// The type of an event.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct EventType(String);
+
+wire_type!(EventType, "EventType", named: MetaSchema {
+    description: Some("What happened."),
+    enum_items: Subject::TYPES.iter().map(|name| (*name).into()).collect(),
+    ..MetaSchema::new("string")
+});
+
+/// Something that happened. Holds identifiers only.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// The event's place in the order. It grows, not always by one.
+    pub sequence: i64,
+    /// The identifier of the event.
+    pub id: Uuid,
+    #[oai(rename = "type")]
+    #[serde(rename = "type")]
+    pub kind: EventType,
+    /// When it happened. An expiry happened at the offer's `expiryAt`, which may be earlier than the event before it.
+    pub occurred_at: Time,
+    /// The identifier of the partner that it concerns.
+    pub partner_id: Uuid,
+    /// The application of the offer; null when the event is not about an offer.
+    #[oai(nullable)]
+    pub application_id: Option<Uuid>,
+    /// The offer; null when the event is not about an offer.
+    #[oai(nullable)]
+    pub offer_id: Option<Uuid>,
+    /// The buyer; null when the event is not about a buyer.
+    #[oai(nullable)]
+    pub buyer_id: Option<Uuid>,
+    /// Who caused it: `operator`, `clock` (an expiry), `oauth`, or `key:` and the identifier of an API key.
+    pub actor: String,
+    /// The request that caused it: its X-Request-Id.
+    pub operation_id: String,
+}
+
+impl From<event::Event> for Event {
+    fn from(event: event::Event) -> Self {
+        let (application_id, offer_id, buyer_id) = match event.subject {
+            Subject::Offer { application, offer, .. } => (Some(application.uuid()), Some(offer.uuid()), None),
+            Subject::Buyer(id) => (None, None, Some(id.uuid())),
+        };
+        Self {
+            // Nobody lives to see the difference.
+            sequence: i64::try_from(event.sequence).unwrap_or(i64::MAX),
+            id: event.id.uuid(),
+            kind: EventType(event.subject.event_type().to_owned()),
+            occurred_at: Time(event.occurred_at),
+            partner_id: event.partner.uuid(),
+            application_id,
+            offer_id,
+            buyer_id,
+            actor: event.actor.to_string(),
+            operation_id: event.operation.to_string(),
+        }
+    }
+}
+
+/// A page of events, in their order.
+#[derive(Debug, Object, Serialize)]
+pub struct EventList {
+    /// The events.
+    pub items: Vec<Event>,
+    /// Pass it as `after` for the next page; null when there are no more now. Events will follow: whoever follows along goes
+    /// on with the `sequence` of the last event that it saw.
+    #[oai(nullable)]
+    pub next: Option<String>,
+}

@@ -1,0 +1,245 @@
+//! Partners, keys and applications on the wire (contract 2.9).
+
+use super::fields::{self, Fields};
+use super::time::Time;
+use super::wire_type;
+use crate::failure::Failure;
+use lendpay_domain::key::{self, Areas, KeyInUse, KeyRecord};
+use lendpay_domain::text::Name;
+use lendpay_domain::{ApplicationId, PartnerId, Timestamp, partner};
+use poem_openapi::Object;
+use poem_openapi::registry::MetaSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use uuid::Uuid;
+
+/// A body that the operator sends.
+pub(crate) trait FromFields: Sized {
+    /// What is read.
+    type Value;
+    /// Reads it; everything that is wrong is reported at once.
+    fn read(body: &[u8]) -> Result<Self::Value, Failure>;
+}
+
+/// A partner, to be created or renamed.
+#[derive(Debug, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct NewPartner {
+    /// What you call it: 1 to 256 characters.
+    pub name: String,
+    /// The client id that the authorization server knows it by: 1 to 256 characters. Absent or null: none.
+    #[oai(nullable)]
+    pub oauth_client_id: Option<String>,
+}
+
+impl FromFields for NewPartner {
+    type Value = (Name, Option<String>);
+
+    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
+        let mut fields = Fields::of(body)?;
+        let name = fields.required("name", |value| fields::parsed(value, Name::parse));
+        let client = fields.optional("oauthClientId", |value| fields::parsed(value, Name::parse));
+        fields.finish(name.map(|name| (name, client.map(|client| client.as_str().to_owned()))))
+    }
+}
+
+/// A partner.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct Partner {
+    /// The identifier of the partner.
+    pub id: Uuid,
+    /// What you call it.
+    pub name: String,
+    /// The client id that the authorization server knows it by; null when it has none.
+    #[oai(nullable)]
+    pub oauth_client_id: Option<String>,
+    /// When it was created.
+    pub created_at: Time,
+}
+
+impl From<partner::Partner> for Partner {
+    fn from(partner: partner::Partner) -> Self {
+        Self {
+            id: partner.id.uuid(),
+            name: partner.name.as_str().to_owned(),
+            oauth_client_id: partner.oauth_client_id,
+            created_at: Time(partner.created_at),
+        }
+    }
+}
+
+/// A part of the service that a key may be used for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Area(pub key::Area);
+
+wire_type!(Area, "Area", named: MetaSchema {
+    description: Some("A part of the service that a key may be used for."),
+    enum_items: key::Area::ALL.iter().map(|area| area.name().into()).collect(),
+    ..MetaSchema::new("string")
+});
+
+impl Serialize for Area {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Area {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = Value::deserialize(deserializer)?;
+        fields::one_of(&value, &key::Area::ALL, key::Area::name).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+/// A key, to be made.
+#[derive(Debug, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct NewKey {
+    /// What you call it: 1 to 256 characters.
+    pub name: String,
+    /// What it may be used for: at least one area.
+    #[oai(validator(min_items = 1))]
+    pub areas: Vec<Area>,
+    /// From this moment on it is refused. Absent or null: never.
+    #[oai(nullable)]
+    pub expires_at: Option<Time>,
+}
+
+impl FromFields for NewKey {
+    type Value = (Name, Areas, Option<Timestamp>);
+
+    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
+        let mut fields = Fields::of(body)?;
+        let name = fields.required("name", |value| fields::parsed(value, Name::parse));
+        let areas = fields.required("areas", areas);
+        let expires_at = fields.optional("expiresAt", fields::time);
+        fields.finish(name.zip(areas).map(|(name, areas)| (name, areas, expires_at)))
+    }
+}
+
+fn areas(value: &Value) -> Result<Areas, String> {
+    let list = value.as_array().filter(|list| !list.is_empty()).ok_or("must be an array of at least one area")?;
+    list.iter().map(|area| fields::one_of(area, &key::Area::ALL, key::Area::name)).collect()
+}
+
+/// A key that has just been made: the only answer that shows it.
+#[derive(Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct MadeKey {
+    /// The identifier of the key.
+    pub key_id: Uuid,
+    /// The key itself. It is shown once and kept nowhere.
+    pub key: String,
+    /// What you call it.
+    pub name: String,
+    /// What it may be used for.
+    pub areas: Vec<Area>,
+    /// When it was made.
+    pub created_at: Time,
+    /// From this moment on it is refused; null when it does not expire.
+    #[oai(nullable)]
+    pub expires_at: Option<Time>,
+}
+
+impl MadeKey {
+    /// The answer that shows a key.
+    pub fn new(key: &key::ApiKey, record: &KeyRecord) -> Self {
+        Self {
+            key_id: record.id.uuid(),
+            key: key.reveal().to_owned(),
+            name: record.name.as_str().to_owned(),
+            areas: record.areas.iter().map(Area).collect(),
+            created_at: Time(record.created_at),
+            expires_at: record.expires_at.map(Time),
+        }
+    }
+}
+
+/// A key, without the key itself.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct Key {
+    /// The identifier of the key.
+    pub key_id: Uuid,
+    /// What you call it.
+    pub name: String,
+    /// What it may be used for.
+    pub areas: Vec<Area>,
+    /// When it was made.
+    pub created_at: Time,
+    /// From this moment on it is refused; null when it does not expire.
+    #[oai(nullable)]
+    pub expires_at: Option<Time>,
+    /// When it was revoked; null when it was not.
+    #[oai(nullable)]
+    pub revoked_at: Option<Time>,
+    /// When it was last used, to the minute; null when it never was.
+    #[oai(nullable)]
+    pub last_used_at: Option<Time>,
+}
+
+impl From<KeyInUse> for Key {
+    fn from(KeyInUse { key, last_used_at }: KeyInUse) -> Self {
+        Self {
+            key_id: key.id.uuid(),
+            name: key.name.as_str().to_owned(),
+            areas: key.areas.iter().map(Area).collect(),
+            created_at: Time(key.created_at),
+            expires_at: key.expires_at.map(Time),
+            revoked_at: key.revoked_at.map(Time),
+            last_used_at: last_used_at.map(Time),
+        }
+    }
+}
+
+/// A page of a partner's keys, in the order in which they were made.
+#[derive(Debug, Object, Serialize)]
+pub struct KeyList {
+    /// The keys.
+    pub items: Vec<Key>,
+    /// Pass it as `after` for the next page; null at the end.
+    #[oai(nullable)]
+    pub next: Option<String>,
+}
+
+/// An application, to be given to a partner.
+#[derive(Debug, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct NewApplication {
+    /// The identifier of its owner.
+    pub partner_id: Uuid,
+}
+
+impl FromFields for NewApplication {
+    type Value = PartnerId;
+
+    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
+        let mut fields = Fields::of(body)?;
+        let partner = fields.required("partnerId", |value| {
+            fields::parsed(value, |text| PartnerId::parse(text).ok_or("must be a UUID of 36 characters"))
+        });
+        fields.finish(partner)
+    }
+}
+
+/// An application.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct Application {
+    /// The identifier of the application.
+    pub id: Uuid,
+    /// The identifier of its owner.
+    pub partner_id: Uuid,
+}
+
+impl Application {
+    /// An application of a partner.
+    pub const fn new(id: ApplicationId, partner: PartnerId) -> Self {
+        Self { id: id.uuid(), partner_id: partner.uuid() }
+    }
+}

@@ -1,0 +1,109 @@
+//! Calls of the operator's side.
+
+use crate::operator_settings::Access;
+use serde_json::Value;
+use std::io::Read;
+use std::time::Duration;
+
+/// How long a call may take, exports aside.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client with the operator's key.
+pub struct Client {
+    agent: ureq::Agent,
+    url: String,
+    key: String,
+}
+
+/// Why a call failed.
+pub enum CallError {
+    /// The service could not be reached, or broke off.
+    Unreachable(String),
+    /// It said no.
+    Refused(String),
+}
+
+impl From<CallError> for String {
+    fn from(error: CallError) -> Self {
+        match error {
+            CallError::Unreachable(text) | CallError::Refused(text) => text,
+        }
+    }
+}
+
+impl Client {
+    /// A client for a service.
+    pub fn new(access: &Access) -> Result<Self, String> {
+        let key = access.key.text()?.ok_or(
+            "this needs the operator's key: set --operator-key-file, --operator-key or the variable LENDPAY_OPERATOR_KEY",
+        )?;
+        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
+        Ok(Self { agent, url: access.operator_url.trim_end_matches('/').to_owned(), key })
+    }
+
+    pub fn get(&self, path: &str) -> Result<Value, CallError> {
+        let request = self.agent.get(self.address(path)).header("x-operator-key", &self.key);
+        self.answer(request.config().timeout_global(Some(PATIENCE)).build().call())
+    }
+
+    pub fn delete(&self, path: &str) -> Result<Value, CallError> {
+        let request = self.agent.delete(self.address(path)).header("x-operator-key", &self.key);
+        self.answer(request.config().timeout_global(Some(PATIENCE)).build().call())
+    }
+
+    pub fn put(&self, path: &str, body: &Value) -> Result<Value, CallError> {
+        self.send(self.agent.put(self.address(path)), body)
+    }
+
+    pub fn post(&self, path: &str, body: &Value) -> Result<Value, CallError> {
+        self.send(self.agent.post(self.address(path)), body)
+    }
+
+    /// The body of a long answer.
+    pub fn stream(&self, path: &str) -> Result<impl Read + use<>, String> {
+        let request = self.agent.get(self.address(path)).header("x-operator-key", &self.key);
+        let response = request.call().map_err(|error| self.unreachable(&error))?;
+        if response.status().as_u16() != 200 {
+            return Err(self.answer(Ok(response)).err().map(String::from).unwrap_or_default());
+        }
+        Ok(response.into_body().into_reader())
+    }
+
+    fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
+    fn send(&self, request: ureq::RequestBuilder<ureq::typestate::WithBody>, body: &Value) -> Result<Value, CallError> {
+        let request = request.header("x-operator-key", &self.key).header("content-type", "application/json");
+        self.answer(request.config().timeout_global(Some(PATIENCE)).build().send(body.to_string()))
+    }
+
+    fn answer(&self, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Value, CallError> {
+        let mut response = answer.map_err(|error| self.unreachable(&error))?;
+        let text = response.body_mut().with_config().limit(64 << 20).read_to_string();
+        let text = text.map_err(|error| self.unreachable(&error))?;
+        let body: Value = serde_json::from_str(&text).unwrap_or_default();
+        match response.status().as_u16() {
+            200..300 => Ok(body),
+            status => Err(CallError::Refused(refusal(status, &body))),
+        }
+    }
+
+    fn unreachable(&self, error: &ureq::Error) -> CallError {
+        CallError::Unreachable(format!(
+            "the service cannot be reached at {}: {error}; is it running with an operator key, and is --operator-url right?",
+            self.url
+        ))
+    }
+}
+
+/// An error body as one line.
+fn refusal(status: u16, body: &Value) -> String {
+    let text = |field: &str| body[field].as_str().unwrap_or_default();
+    let mut line = format!("{status} {}: {}", text("title"), text("message"));
+    for detail in body["errors"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        line.push_str(&format!(" {};", detail.trim_end_matches('.')));
+    }
+    line.push_str(&format!(" (operationId {})", text("operationId")));
+    line
+}

@@ -1,0 +1,104 @@
+//! Settings of the operator's side: for the service that has one, and for the commands that call it.
+
+use clap::Args;
+use lendpay_api::OperatorKey;
+use std::fmt;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// A text that is never shown.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(…)")
+    }
+}
+
+impl FromStr for Secret {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// The operator's key, given itself or in a file.
+#[derive(Debug, Args)]
+pub struct KeySource {
+    /// The operator's key: at least 32 characters. It opens the operator's side; without one there is none.
+    #[arg(
+        long,
+        env = "LENDPAY_OPERATOR_KEY",
+        value_name = "KEY",
+        hide_env_values = true,
+        conflicts_with = "operator_key_file"
+    )]
+    operator_key: Option<Secret>,
+
+    /// A file that holds the operator's key, in place of --operator-key: other users of the machine cannot read it.
+    #[arg(long, env = "LENDPAY_OPERATOR_KEY_FILE", value_name = "FILE")]
+    operator_key_file: Option<PathBuf>,
+}
+
+impl KeySource {
+    /// The key's text, if there is one.
+    pub fn text(&self) -> Result<Option<String>, String> {
+        match (&self.operator_key, &self.operator_key_file) {
+            (Some(Secret(key)), _) => Ok(Some(key.clone())),
+            (None, Some(path)) => read(path).map(Some),
+            (None, None) => Ok(None),
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| format!("the operator key cannot be read from {}: {error}", path.display()))?;
+    Ok(text.trim().to_owned())
+}
+
+/// The operator's side of the service.
+#[derive(Debug, Args)]
+pub struct Operator {
+    /// Where the operator connects, if there is a key. Keep it on loopback, or behind something that does TLS. Default:
+    /// 127.0.0.1:8081.
+    #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT")]
+    operator_listen: Option<SocketAddr>,
+
+    #[command(flatten)]
+    key: KeySource,
+}
+
+impl Operator {
+    /// Where to listen.
+    pub fn listen(&self) -> SocketAddr {
+        self.operator_listen.unwrap_or(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081))
+    }
+
+    /// The key, if there is to be an operator's side.
+    pub fn key(&self) -> Result<Option<OperatorKey>, String> {
+        match self.key.text()? {
+            Some(text) => OperatorKey::parse(&text)
+                .map(Some)
+                .map_err(|error| format!("{error}; make one with `openssl rand -hex 32`")),
+            None if self.operator_listen.is_some() => Err("--operator-listen is set, but there is no operator's side \
+                                                           without a key; set --operator-key or --operator-key-file"
+                .to_owned()),
+            None => Ok(None),
+        }
+    }
+}
+
+/// How commands reach the running service.
+#[derive(Debug, Args)]
+pub struct Access {
+    /// The operator's side of the running service.
+    #[arg(long, env = "LENDPAY_OPERATOR_URL", value_name = "URL", default_value = "http://127.0.0.1:8081")]
+    pub operator_url: String,
+
+    #[command(flatten)]
+    pub key: KeySource,
+}

@@ -1,0 +1,420 @@
+//! Imports: a store made from records, or added to.
+//!
+//! An import writes what the committer would have written, log before states, in the same order and with the same sequences.
+//! While it runs, the file `importing` beside the database holds the first sequence that it may have written. Whoever opens the
+//! directory and finds that file undoes the import (`undo`): an import only ever adds, so that what it did is what the log says
+//! from there on. It is done when the file is gone.
+
+use super::committer::said;
+use super::log::{Cause, Entry, GroupLog, LogReader};
+use super::open::{OpenError, SledOptions, open_trees, sync_all};
+use super::quiet;
+use super::redo::{RedoError, state_after};
+use super::release::Release;
+use super::trees::{Kind, StateKey, Trees};
+use super::{health::Health, mark};
+use crate::codec::{self, Bytes, CodecError};
+use crate::records::{ApplicationRecord, BuyerRecord, KeyRow, OfferHead, OfferTail, PartnerRecord, Time};
+use lendpay_domain::event::{Event, Subject};
+use lendpay_domain::offer::{Status, Terms};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::record::Record;
+use lendpay_domain::{ApplicationId, OfferId, PartnerId, Timestamp};
+use sled::IVec;
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::panic::AssertUnwindSafe;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many records are written at once.
+const GROUP: usize = 1_024;
+
+/// Why an import, or one record of it, is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The store cannot be opened.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// There is something in the store.
+    #[error("The store in {} is not empty; import into an empty one, or add what is missing with --merge.", path.display())]
+    NotEmpty {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The record does not fit what is there. Says why, without quoting it.
+    #[error("{0}")]
+    Record(&'static str),
+    /// The store failed.
+    #[error("The store failed: {0}.")]
+    Failed(String),
+}
+
+impl From<CodecError> for ImportError {
+    fn from(error: CodecError) -> Self {
+        match error {
+            CodecError::TooLong => Self::Record("the record is longer than the store keeps"),
+            CodecError::Version(_) | CodecError::Damaged => Self::Failed("a stored record cannot be read".to_owned()),
+        }
+    }
+}
+
+impl From<sled::Error> for ImportError {
+    fn from(error: sled::Error) -> Self {
+        Self::Failed(said(&error))
+    }
+}
+
+impl From<RedoError> for ImportError {
+    fn from(error: RedoError) -> Self {
+        match error {
+            RedoError::Sled(error) => error.into(),
+            RedoError::Damaged => CodecError::Damaged.into(),
+        }
+    }
+}
+
+/// What an import did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Records that were added.
+    pub added: u64,
+    /// Records of what was there before, which was left as it is.
+    pub kept: u64,
+}
+
+/// An import that is under way. Dropped before it is finished, it undoes what it has done.
+pub struct SledImport {
+    trees: Arc<Trees>,
+    directory: PathBuf,
+    file: File,
+    first: u64,
+    merge: bool,
+    log: GroupLog,
+    states: HashMap<StateKey, IVec>,
+    waiting: usize,
+    /// Partners and keys that this import has added: what it may change again.
+    own: HashSet<StateKey>,
+    /// Offers that were there before.
+    kept: HashSet<StateKey>,
+    clients: HashMap<String, PartnerId>,
+    done: Imported,
+    finished: bool,
+    _release: Release,
+}
+
+impl SledImport {
+    /// Opens the store in a directory, which is created if it is not there, and begins to import into it: into an empty one,
+    /// or with `merge` into any, of which nothing is changed. Blocks, as do all methods.
+    ///
+    /// # Errors
+    /// See [`ImportError`].
+    pub fn begin(path: &Path, options: SledOptions, merge: bool) -> Result<Self, ImportError> {
+        let (trees, next) = open_trees(path, options)?;
+        if !merge && !trees.is_empty() {
+            return Err(ImportError::NotEmpty { path: path.into() });
+        }
+        let file = sync_all(path).map_err(|error| ImportError::Failed(error.to_string()))?;
+        mark::begin_import(path, next).map_err(|error| ImportError::Failed(error.to_string()))?;
+        let mut clients = HashMap::new();
+        for item in trees.tree(Kind::Partners) {
+            let (key, value) = item?;
+            if let Some(client) = codec::unseal::<PartnerRecord<'_>>(&value)?.oauth_client_id {
+                let id = key.as_ref().try_into().map_err(|_| CodecError::Damaged)?;
+                clients.insert(client.to_owned(), PartnerId::from_bytes(id));
+            }
+        }
+        Ok(Self {
+            trees: Arc::new(trees),
+            directory: path.into(),
+            file,
+            first: next,
+            merge,
+            log: GroupLog::new(next),
+            states: HashMap::new(),
+            waiting: 0,
+            own: HashSet::new(),
+            kept: HashSet::new(),
+            clients,
+            done: Imported::default(),
+            finished: false,
+            _release: Release { database: path.join("db"), health: Arc::new(Health::new()) },
+        })
+    }
+
+    /// Takes the next record.
+    ///
+    /// # Errors
+    /// `Record` if it does not fit, `Failed` if the store failed. The import cannot go on then; drop it.
+    pub fn add(&mut self, record: Record) -> Result<(), ImportError> {
+        let mut outcome = Ok(false);
+        quiet::caught(AssertUnwindSafe(|| {
+            outcome = self.take(record);
+            if self.waiting >= GROUP && outcome.is_ok() {
+                outcome = self.write().map(|()| true);
+            }
+            Ok(())
+        }))
+        .map_err(ImportError::Failed)?;
+        match outcome? {
+            true => self.done.added += 1,
+            false => self.done.kept += 1,
+        }
+        Ok(())
+    }
+
+    /// Makes everything durable and ends the import.
+    ///
+    /// # Errors
+    /// `Failed` if the store failed; nothing was imported then.
+    pub fn finish(mut self) -> Result<Imported, ImportError> {
+        let mut outcome = Ok(());
+        quiet::caught(AssertUnwindSafe(|| {
+            outcome = self.write().and_then(|()| self.sync());
+            Ok(())
+        }))
+        .map_err(ImportError::Failed)?;
+        outcome?;
+        let failed = |error: std::io::Error| ImportError::Failed(error.to_string());
+        mark::end_import(&self.directory).map_err(failed)?;
+        self.finished = true;
+        mark::write(&self.directory, self.log.following()).map_err(failed)?;
+        Ok(self.done)
+    }
+
+    /// Whether the record was added; `false` if its subject was there before.
+    fn take(&mut self, record: Record) -> Result<bool, ImportError> {
+        match record {
+            Record::Partner { sequence, partner } => self.partner(sequence, &partner),
+            Record::Key { sequence, key } => {
+                if !self.has(&StateKey::partner(key.partner))? {
+                    return Err(ImportError::Record("its partner is not there"));
+                }
+                let mut value = Vec::new();
+                codec::seal(&KeyRow::from(&key), &mut value)?;
+                self.party(sequence, StateKey::key(key.hash), &value)
+            }
+            Record::Application { sequence, id, partner } => {
+                if !self.has(&StateKey::partner(partner))? {
+                    return Err(ImportError::Record("its partner is not there"));
+                }
+                let mut value = Vec::new();
+                codec::seal(&ApplicationRecord { partner: partner.to_bytes() }, &mut value)?;
+                self.party(sequence, StateKey::application(id), &value)
+            }
+            Record::OfferCreated { event, terms } => self.offer(&event, &terms),
+            Record::OfferTerms { sequence, application, offer, terms } => {
+                self.terms(sequence, application, offer, &terms)
+            }
+            Record::OfferMoved { event } => self.moved(&event),
+            Record::BuyerCreated { event, description, fingerprint } => {
+                let Subject::Buyer(id) = event.subject else { return Err(MISMATCH) };
+                let key = StateKey::buyer(id);
+                if self.has(&key)? {
+                    return self.there_before();
+                }
+                let mut value = Vec::new();
+                let record = BuyerRecord::new(event.partner, event.occurred_at, fingerprint, &description);
+                codec::seal(&record, &mut value)?;
+                let entry =
+                    Entry::BuyerCreated { cause: Cause::of(&event), buyer: id.to_bytes(), value: Bytes(&value) };
+                self.note(Some(event.sequence), &entry)
+            }
+            Record::KeyUsed { key, at } => {
+                let used = StateKey::key_use(key);
+                if !self.own.contains(&StateKey::key(key)) {
+                    return self.there_before();
+                }
+                let mut value = Vec::new();
+                codec::seal(&Time::from(at), &mut value)?;
+                self.states.insert(used, IVec::from(value));
+                Ok(true)
+            }
+        }
+    }
+
+    fn partner(&mut self, sequence: Option<u64>, partner: &Partner) -> Result<bool, ImportError> {
+        let key = StateKey::partner(partner.id);
+        if !self.own.contains(&key) && self.has(&key)? {
+            return self.there_before();
+        }
+        self.clients.retain(|_, owner| *owner != partner.id);
+        if let Some(client) = &partner.oauth_client_id
+            && self.clients.insert(client.clone(), partner.id).is_some()
+        {
+            return Err(ImportError::Record("another partner has its client id"));
+        }
+        let mut value = Vec::new();
+        codec::seal(&PartnerRecord::from(partner), &mut value)?;
+        self.party(sequence, key, &value)
+    }
+
+    /// A partner, a key or an application.
+    fn party(&mut self, sequence: Option<u64>, key: StateKey, value: &[u8]) -> Result<bool, ImportError> {
+        if !self.own.contains(&key) && self.has(&key)? {
+            return self.there_before();
+        }
+        self.own.insert(key);
+        self.note(sequence, &Entry::put(&key, value))
+    }
+
+    fn offer(&mut self, event: &Event, terms: &Terms) -> Result<bool, ImportError> {
+        let Subject::Offer { application, offer, status: Status::Offered } = event.subject else {
+            return Err(MISMATCH);
+        };
+        let Some(owner) = self.get(&StateKey::application(application))? else {
+            return Err(ImportError::Record("its application is not there"));
+        };
+        if codec::unseal::<ApplicationRecord>(&owner)?.partner != event.partner.to_bytes() {
+            return Err(ImportError::Record("its application belongs to another partner"));
+        }
+        let key = StateKey::offer(application, offer);
+        if self.has(&key)? {
+            if self.merge {
+                self.kept.insert(key);
+            }
+            return self.there_before();
+        }
+        let value = sealed(event.partner, terms, event.occurred_at)?;
+        let (application, offer) = (application.to_bytes(), offer.to_bytes());
+        let entry = Entry::OfferCreated { cause: Cause::of(event), application, offer, value: Bytes(&value) };
+        self.note(Some(event.sequence), &entry)
+    }
+
+    fn terms(
+        &mut self,
+        sequence: Option<u64>,
+        application: ApplicationId,
+        offer: OfferId,
+        terms: &Terms,
+    ) -> Result<bool, ImportError> {
+        let key = StateKey::offer(application, offer);
+        if self.kept.contains(&key) {
+            return self.there_before();
+        }
+        let head = self.head(&key)?;
+        if head.status()? != Status::Offered {
+            return Err(ImportError::Record("its offer is no longer Offered"));
+        }
+        let value = sealed(PartnerId::from_bytes(head.partner), terms, head.status_changed_at.try_into()?)?;
+        self.note(sequence, &Entry::put(&key, &value))
+    }
+
+    fn moved(&mut self, event: &Event) -> Result<bool, ImportError> {
+        let Subject::Offer { application, offer, status } = event.subject else { return Err(MISMATCH) };
+        let key = StateKey::offer(application, offer);
+        if self.kept.contains(&key) {
+            return self.there_before();
+        }
+        let head = self.head(&key)?;
+        if head.partner != event.partner.to_bytes() {
+            return Err(ImportError::Record("its offer belongs to another partner"));
+        }
+        if !head.status()?.successors().contains(&status) {
+            return Err(ImportError::Record("its offer cannot come to this status from the one that it has"));
+        }
+        let (application, offer) = (application.to_bytes(), offer.to_bytes());
+        let status = crate::records::status_code(status);
+        let (cause, partner) = (Cause::of(event), head.partner);
+        self.note(Some(event.sequence), &Entry::OfferMoved { cause, application, offer, partner, status })
+    }
+
+    fn there_before(&self) -> Result<bool, ImportError> {
+        if self.merge { Ok(false) } else { Err(ImportError::Record("its subject is there already")) }
+    }
+
+    fn head(&self, key: &StateKey) -> Result<OfferHead, ImportError> {
+        let value = self.get(key)?.ok_or(ImportError::Record("its offer is not there"))?;
+        Ok(OfferHead::of(&value)?.0)
+    }
+
+    fn has(&self, key: &StateKey) -> Result<bool, ImportError> {
+        Ok(self.get(key)?.is_some())
+    }
+
+    fn get(&self, key: &StateKey) -> Result<Option<IVec>, ImportError> {
+        match self.states.get(key) {
+            Some(value) => Ok(Some(value.clone())),
+            None => Ok(self.trees.get(key)?),
+        }
+    }
+
+    /// Adds an entry and the state that follows from it. It keeps its sequence, unless that is taken.
+    fn note(&mut self, sequence: Option<u64>, entry: &Entry<'_>) -> Result<bool, ImportError> {
+        let next = self.log.following();
+        if let Some(sequence) = sequence.filter(|sequence| !self.merge && *sequence > next) {
+            self.log.skip_to(sequence)?;
+            self.trees.note_gap(next, sequence)?;
+        }
+        let key = entry.key()?;
+        let mut scratch = Vec::new();
+        let state = state_after(entry, || self.get(&key).map_err(|_| RedoError::Damaged), &mut scratch)?;
+        self.log.push(entry)?;
+        self.log.end_command()?;
+        self.states.insert(key, state);
+        self.waiting += 1;
+        Ok(true)
+    }
+
+    fn write(&mut self) -> Result<(), ImportError> {
+        for (sequence, value) in self.log.end_group()? {
+            self.trees.log.insert(sequence.to_be_bytes(), value.as_slice())?;
+        }
+        for (key, value) in self.states.drain() {
+            self.trees.insert(&key, value)?;
+        }
+        self.log.clear();
+        self.waiting = 0;
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), ImportError> {
+        self.trees.db.flush()?;
+        self.file.sync_data().map_err(|error| ImportError::Failed(error.to_string()))
+    }
+}
+
+impl Drop for SledImport {
+    fn drop(&mut self) {
+        if self.finished {
+            return;
+        }
+        // What fails here is done when the directory is opened next: the file `importing` is still there.
+        let undone = quiet::caught(AssertUnwindSafe(|| {
+            undo(&self.trees, self.first).map_err(|error| said(&error))?;
+            self.sync().map_err(|error| error.to_string())
+        }));
+        if undone.is_ok() {
+            drop(mark::end_import(&self.directory));
+        }
+    }
+}
+
+const MISMATCH: ImportError = ImportError::Record("its event and its subject do not belong together");
+
+fn sealed(partner: PartnerId, terms: &Terms, at: Timestamp) -> Result<Vec<u8>, ImportError> {
+    let (mut tail, mut value) = (Vec::new(), Vec::new());
+    codec::append(&OfferTail::from(terms), &mut tail)?;
+    OfferHead::new(partner, terms, Status::Offered, at).seal(&tail, &mut value)?;
+    Ok(value)
+}
+
+/// Takes back every entry from `first` on, with the states that they have made. States go first, so that an undoing that is
+/// cut off can be done again.
+pub(super) fn undo(trees: &Trees, first: u64) -> sled::Result<()> {
+    for item in trees.log.range(first.to_be_bytes()..) {
+        let (key, value) = item?;
+        let Ok(mut reader) = LogReader::new(&key, &value) else { continue };
+        while let Ok(Some((_, entry))) = reader.next() {
+            let Ok(key) = entry.key() else { continue };
+            trees.tree(key.kind).remove(key.bytes())?;
+            if key.kind == Kind::Keys {
+                trees.tree(Kind::Uses).remove(key.bytes())?;
+            }
+        }
+    }
+    for item in trees.log.range(first.to_be_bytes()..).keys() {
+        trees.log.remove(item?)?;
+    }
+    Ok(())
+}

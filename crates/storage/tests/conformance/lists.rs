@@ -1,0 +1,101 @@
+//! Lists: complete, in order, in pages of any size; and when keys were used.
+
+use super::samples::*;
+use lendpay_domain::buyer::{Buyer, Description};
+use lendpay_domain::key::KeyInUse;
+use lendpay_domain::page::{Page, Window};
+use lendpay_domain::store::{AddKey, Answer, FindBuyers};
+use lendpay_domain::{OfferId, Store};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Reads a list to its end, in pages of `limit`.
+async fn whole<T, C: Copy>(limit: usize, read: impl AsyncFn(Window<C>) -> Answer<Page<T, C>>) -> Vec<T> {
+    let (mut items, mut after) = (Vec::new(), None);
+    loop {
+        let page = read(Window { after, limit }).await.expect("works");
+        assert!(page.items.len() <= limit);
+        items.extend(page.items);
+        match page.next {
+            None => return items,
+            next => after = next,
+        }
+    }
+}
+
+pub async fn an_applications_offers_are_listed_and_no_others<S: Store>(store: &Arc<S>) {
+    let window = Window { after: None, limit: 10 };
+    assert_eq!(store.offers_of(application(1), window, at(0)).await, Ok(None));
+    for p in 1..4 {
+        with_partner(&**store, p).await;
+    }
+    let empty = Page { items: vec![], next: None };
+    assert_eq!(store.offers_of(application(2), window, at(0)).await, Ok(Some(empty)));
+    let mut wanted = Vec::new();
+    for n in 0..10 {
+        with_offer(&**store, 1, n, bare_terms()).await;
+        with_offer(&**store, 3, n, bare_terms()).await;
+        wanted.push(with_offer(&**store, 2, n, if n == 5 { terms() } else { bare_terms() }).await);
+    }
+    for limit in 1..12 {
+        let read = async |window| Ok(store.offers_of(application(2), window, at(2)).await?.expect("there"));
+        assert_eq!(whole(limit, read).await, wanted);
+    }
+    // A lapsed offer is seen as it is for any reader.
+    let late = store.offers_of(application(2), window, at(5_000)).await.expect("works").expect("there");
+    assert_eq!(late.items[5], wanted[5].clone().seen_at(at(5_000)));
+    let last = OfferId::from_bytes([0xff; 16]);
+    let beyond = store.offers_of(application(2), Window { after: Some(last), limit: 1 }, at(2)).await;
+    assert_eq!(beyond, Ok(Some(Page { items: vec![], next: None })));
+}
+
+pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S>) {
+    let mut wanted: Vec<Buyer> = Vec::new();
+    for n in 1..20 {
+        let number = (n % 3 != 0).then(|| format!("number {}", n % 3));
+        let command = creation(n % 2, n, None, Description { registration_number: number, ..description() }, 3);
+        store.create_buyer(command.clone()).await.expect("works");
+        wanted.push(store.find_buyer(command.id).await.expect("works").expect("there"));
+    }
+    for limit in [1, 2, 7, 19, 30] {
+        for number in [None, Some("number 1"), Some("number 2"), Some("number")] {
+            let query = |window| FindBuyers { registration_number: number.map(str::to_owned), window };
+            let found = whole(limit, async |window| store.find_buyers(query(window)).await).await;
+            let has = |buyer: &&Buyer| number.is_none() || buyer.description.registration_number.as_deref() == number;
+            assert_eq!(found, wanted.iter().filter(has).cloned().collect::<Vec<_>>(), "{limit} {number:?}");
+        }
+    }
+}
+
+pub async fn a_partners_keys_are_listed_with_their_last_use<S: Store>(store: &Arc<S>) {
+    let window = Window { after: None, limit: 10 };
+    assert_eq!(store.keys_of(partner(1), window).await, Ok(None));
+    for p in [1, 2] {
+        with_partner(&**store, p).await;
+    }
+    assert_eq!(store.keys_of(partner(1), window).await, Ok(Some(Page { items: vec![], next: None })));
+    for n in 1..6 {
+        store.add_key(AddKey { key: key(1, n) }).await.expect("works");
+        store.add_key(AddKey { key: key(2, n + 10) }).await.expect("works");
+    }
+    let unused: Vec<_> = (1..6).map(|n| KeyInUse { key: key(1, n), last_used_at: None }).collect();
+    for limit in 1..7 {
+        let read = async |window| Ok(store.keys_of(partner(1), window).await?.expect("there"));
+        assert_eq!(whole(limit, read).await, unused);
+    }
+    for seconds in [0, 1, 59, 200] {
+        store.note_use(key(1, 2).hash, at(seconds));
+    }
+    let minute = (at(200).timestamp() / 60) * 60;
+    for _ in 0..500 {
+        store.check().await.expect("works");
+        let keys = store.keys_of(partner(1), window).await.expect("works").expect("there").items;
+        if keys[1].last_used_at.is_some_and(|at| at.timestamp() == minute) {
+            assert_eq!((keys[0].last_used_at, keys[2].last_used_at), (None, None));
+            assert_eq!(keys[1].key, key(1, 2));
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("a use is noted in time");
+}
