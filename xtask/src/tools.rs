@@ -19,11 +19,14 @@ pub struct DebianTool {
 
 /// What has to be on the machine for everyday work, besides the Rust toolchain.
 pub const EVERYDAY: &[DebianTool] = &[
+    // The server's tests get a token through Swagger UI in it.
+    DebianTool { package: "chromium", probe: &["chromium", "--version"] },
     // The server's tests call it, as the README's readers do.
     DebianTool { package: "curl", probe: &["curl", "--version"] },
     // The merge base and earlier documents come from it.
     DebianTool { package: "git", probe: &["git", "--version"] },
-    // For the linters, the comparison of documents, TypeScript and the browser's driver, which need version 20 or later.
+    // For the authorization server of the tests, the linters, the comparison of documents, TypeScript and the browser's
+    // driver, which need version 20 or later.
     DebianTool {
         package: "nodejs",
         probe: &["node", "-e", "process.exit(process.versions.node.split('.')[0] >= 20 ? 0 : 1)"],

@@ -2,6 +2,7 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::tokens::{Refusal, Tokens};
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{Area, KeyHash};
 use lendpay_domain::{PartnerId, Store};
@@ -16,12 +17,15 @@ pub(crate) const KEY_HEADER: &str = "x-service-apikey";
 /// What a request presents. Extracting it never fails, so that an operation decides in which order things are checked.
 pub(crate) struct Credentials {
     key: Option<Result<KeyHash, Unreadable>>,
-    bearer: bool,
+    token: Option<Result<Token, Unreadable>>,
 }
 
-/// The header is there more than once, or holds what no key holds.
+/// The header is there more than once, or holds what no key or token holds.
 #[derive(Clone, Copy)]
 struct Unreadable;
+
+/// A bearer token. It has no `Debug`, so that it gets into no log by accident.
+struct Token(Box<str>);
 
 impl Credentials {
     fn of(headers: &HeaderMap) -> Self {
@@ -30,8 +34,20 @@ impl Credentials {
             (Ok(text), None) => Ok(KeyHash::of(text)),
             _ => Err(Unreadable),
         });
-        let bearer = headers.get(header::AUTHORIZATION).is_some();
-        Self { key, bearer }
+        let mut values = headers.get_all(header::AUTHORIZATION).iter();
+        let token = values.next().map(|value| match (value.to_str(), values.next()) {
+            (Ok(text), None) => Token::of(text).ok_or(Unreadable),
+            _ => Err(Unreadable),
+        });
+        Self { key, token }
+    }
+}
+
+impl Token {
+    /// The token of RFC 6750, section 2.1. The scheme's name may be in any case (RFC 9110, section 11.1).
+    fn of(header: &str) -> Option<Self> {
+        let (scheme, token) = header.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| Self(token.trim().into()))
     }
 }
 
@@ -47,12 +63,15 @@ pub(crate) struct Caller {
 /// Checks credentials, then the area. Notes the partner for the log. An API key decides when there is one.
 pub(crate) async fn admit<S: Store>(
     store: &S,
+    tokens: Option<&Tokens>,
     credentials: &Credentials,
     area: Area,
     context: &Context,
 ) -> Result<Caller, Failure> {
     let Some(presented) = credentials.key else {
-        return Err(if credentials.bearer { Failure::InvalidToken } else { Failure::NoCredentials });
+        let presented = credentials.token.as_ref().ok_or(Failure::NoCredentials)?;
+        let token = presented.as_ref().map_err(|Unreadable| Failure::InvalidToken)?;
+        return admit_token(store, tokens.ok_or(Failure::InvalidToken)?, token, area, context).await;
     };
     let hash = presented.map_err(|Unreadable| Failure::InvalidApiKey)?;
     let key = store.find_key(hash).await?.filter(|key| key.is_valid(context.at)).ok_or(Failure::InvalidApiKey)?;
@@ -62,6 +81,27 @@ pub(crate) async fn admit<S: Store>(
         return Err(Failure::InsufficientScope(area));
     }
     Ok(Caller { partner: key.partner, actor: Actor::Key(key.id) })
+}
+
+/// Checks a token, whose client must be a partner's, then its scopes.
+async fn admit_token<S: Store>(
+    store: &S,
+    tokens: &Tokens,
+    token: &Token,
+    area: Area,
+    context: &Context,
+) -> Result<Caller, Failure> {
+    let refused = |refusal: Refusal| {
+        tracing::debug!(operation = %context.operation, reason = %refusal, "a token is not accepted");
+        Failure::InvalidToken
+    };
+    let verified = tokens.verify(&token.0, context.at).await.map_err(refused)?;
+    let partner = store.find_client(&verified.client).await?.ok_or_else(|| refused(Refusal::NoPartner))?;
+    context.set_partner(partner);
+    if !verified.areas.contains(area) {
+        return Err(Failure::MissingScope(area));
+    }
+    Ok(Caller { partner, actor: Actor::OAuthClient })
 }
 
 impl<'a> ApiExtractor<'a> for Credentials {

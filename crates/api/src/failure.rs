@@ -2,6 +2,7 @@
 
 use crate::operator_failure::OperatorFailure;
 use crate::side::{Shape, Side};
+use crate::tokens::scheme::Scope;
 use crate::wire::error::{LendingError, OperatorError, PaymentsError};
 use crate::wire::time::Time;
 use lendpay_domain::key::Area;
@@ -23,6 +24,8 @@ pub enum Failure {
     InvalidToken,
     /// The key does not cover the area.
     InsufficientScope(Area),
+    /// The token has no scope for the area.
+    MissingScope(Area),
     /// The caller has no such offer.
     OfferNotFound,
     /// The offer's status does not allow an accept.
@@ -71,7 +74,8 @@ impl Failure {
                 StatusCode::UNAUTHORIZED,
                 "InvalidApiKey",
                 "Authentication required",
-                "Send your API key in the header X-Service-ApiKey.",
+                "Send your API key in the header X-Service-ApiKey or, where the operator has set up OAuth 2.0, an access token \
+                 in the header Authorization: Bearer.",
             ),
             Self::InvalidApiKey => (
                 StatusCode::UNAUTHORIZED,
@@ -83,13 +87,20 @@ impl Failure {
                 StatusCode::UNAUTHORIZED,
                 "InvalidToken",
                 "Invalid access token",
-                "The bearer token is not accepted here. Send your API key in the header X-Service-ApiKey.",
+                "The access token in Authorization is not valid. It may be expired, altered or meant for another service, or \
+                 the operator has not set up OAuth 2.0 or your client. An API key in X-Service-ApiKey serves as well.",
             ),
             Self::InsufficientScope(_) => (
                 StatusCode::FORBIDDEN,
                 "InsufficientScope",
                 "Not allowed",
                 "Your credentials are valid but do not cover this part of the API.",
+            ),
+            Self::MissingScope(_) => (
+                StatusCode::FORBIDDEN,
+                "InsufficientScope",
+                "Scope missing",
+                "Your access token is valid but has no scope for this operation.",
             ),
             Self::OfferNotFound => (
                 StatusCode::NOT_FOUND,
@@ -208,6 +219,7 @@ impl Failure {
                 Area::Lending => "The key's areas do not include lending.".to_owned(),
                 Area::Payments => "The key's areas do not include payments.".to_owned(),
             }],
+            Self::MissingScope(area) => vec![format!("The token needs the scope {}.", Scope::of(*area).text())],
             _ => Vec::new(),
         }
     }
@@ -215,7 +227,11 @@ impl Failure {
     /// The header that belongs to the failure.
     pub(crate) fn header(&self) -> Option<(HeaderName, HeaderValue)> {
         match self {
-            Self::NoCredentials | Self::InvalidApiKey => {
+            Self::NoCredentials => Some((
+                header::WWW_AUTHENTICATE,
+                HeaderValue::from_static("ApiKey realm=\"lendpay\", Bearer realm=\"lendpay\""),
+            )),
+            Self::InvalidApiKey => {
                 Some((header::WWW_AUTHENTICATE, HeaderValue::from_static("ApiKey realm=\"lendpay\"")))
             }
             Self::InvalidToken => Some((
@@ -223,6 +239,11 @@ impl Failure {
                 HeaderValue::from_static("Bearer realm=\"lendpay\", error=\"invalid_token\""),
             )),
             Self::Operator(failure) => failure.header(),
+            Self::MissingScope(area) => {
+                let scope = Scope::of(*area).text();
+                let challenge = format!("Bearer realm=\"lendpay\", error=\"insufficient_scope\", scope=\"{scope}\"");
+                Some((header::WWW_AUTHENTICATE, HeaderValue::from_str(&challenge).ok()?))
+            }
             Self::MethodNotAllowed(allow) => Some((header::ALLOW, HeaderValue::from_str(allow).ok()?)),
             Self::Store(StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown) => {
                 Some((header::RETRY_AFTER, HeaderValue::from_static("1")))

@@ -3,7 +3,7 @@
 //! Knows the domain and its [`Store`](lendpay_domain::Store) port; knows no database, no file path and no environment.
 //!
 //! A request passes `shell` (request id, time and size limit, CORS, panics, log line), then an operation in
-//! `operations`, which authenticates through `caller`, turns the wire into a domain command, hands it to the store and
+//! `operations`, which authenticates through `caller` (keys) and `tokens` (OAuth 2.0), turns the wire into a domain command, hands it to the store and
 //! turns the outcome back into the wire. Whatever fails is a [`Failure`]; only `shell` makes a body of it.
 
 mod caller;
@@ -22,6 +22,7 @@ mod random;
 mod request_body;
 mod shell;
 mod side;
+mod tokens;
 pub mod transfer;
 mod wire;
 
@@ -35,3 +36,4 @@ pub use partner_side::{PartnerSettings, counted_partner_side, partner_side};
 pub use random::{event_id, key_bits, uuid};
 pub use shell::{FirstByte, Limits};
 pub use side::Side;
+pub use tokens::{KeySource, OAuth, Tokens};

@@ -7,6 +7,7 @@ use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
+use crate::tokens::OAuth;
 use lendpay_domain::Store;
 use lendpay_domain::buyer_checks::BuyerChecks;
 use poem::endpoint::BoxEndpoint;
@@ -15,12 +16,14 @@ use poem_openapi::OpenApiService;
 use std::sync::Arc;
 
 /// What an operator may set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PartnerSettings {
     /// How much is asked of a buyer.
     pub buyer_checks: BuyerChecks,
     /// What a request may take.
     pub limits: Limits,
+    /// OAuth 2.0; without it every token is refused.
+    pub oauth: Option<OAuth>,
 }
 
 /// Everything that partners reach.
@@ -39,13 +42,14 @@ pub fn counted_partner_side<S: Store>(
     settings: PartnerSettings,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let operations =
-        (AcceptOfferApi { store: Arc::clone(&store) }, CreateBuyerApi { store, checks: settings.buyer_checks });
-    let document = partner::document();
+    let (tokens, token_url) = settings.oauth.map(|oauth| (oauth.tokens, oauth.token_url)).unzip();
+    let lending = AcceptOfferApi { store: Arc::clone(&store), tokens: tokens.clone() };
+    let payments = CreateBuyerApi { store, tokens, checks: settings.buyer_checks };
+    let document = partner::document(token_url.as_deref());
     let (pages, mut routes) = document.pages().add(Route::new(), "");
     routes.extend(document.routes(Side::Partner));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let operations = OpenApiService::new(operations, "", "").into_endpoint();
+    let operations = OpenApiService::new((lending, payments), "", "").into_endpoint();
     let inner = Inside { operations, pages };
     Shell { inner, clock, limits: settings.limits, routes: Routes(routes), side: Side::Partner, counts }
 }

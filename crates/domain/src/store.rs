@@ -309,6 +309,10 @@ pub trait Store: Send + Sync + 'static {
         window: Window<KeyId>,
     ) -> impl Future<Output = Answer<Option<Page<KeyInUse, KeyId>>>> + Send;
 
+    /// The partner with this client id at the authorization server. Asked for each request with a token: a store does not
+    /// look through all partners for it.
+    fn find_client(&self, client: &str) -> impl Future<Output = Answer<Option<PartnerId>>> + Send;
+
     /// An offer, as seen at the moment `now`.
     fn find_offer(
         &self,

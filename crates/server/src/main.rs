@@ -4,6 +4,7 @@ mod client;
 mod demo;
 mod listener;
 mod metrics;
+mod oauth;
 mod operator_settings;
 mod serve;
 mod settings;

@@ -2,12 +2,13 @@
 
 use crate::listener::{self, Site};
 use crate::metrics::Metrics;
+use crate::oauth;
 use crate::settings::{Common, Serve, StorePlace};
 use crate::stop::StopSignals;
 use crate::system_clock::SystemClock;
 use crate::telemetry;
 use lendpay_api::{
-    Clock, Limits, OperatorKey, OperatorSettings, PartnerSettings, Side, counted_partner_side, operator_side,
+    Clock, Limits, OAuth, OperatorKey, OperatorSettings, PartnerSettings, Side, counted_partner_side, operator_side,
 };
 use lendpay_storage::{SledOptions, SledStore};
 use std::net::SocketAddr;
@@ -26,6 +27,7 @@ const FAILED_GRACE: Duration = Duration::from_secs(1);
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
     telemetry::start(&settings.common)?;
+    let oauth = oauth::of(&settings.oauth)?;
     let StorePlace::Sled(path) = &settings.store;
     let store = open(path, &settings.common)?;
     runtime()?.block_on(async {
@@ -38,7 +40,8 @@ pub fn run(settings: &Serve) -> Result<(), String> {
         let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
         let operator_address = operator.as_ref().map(|operator| tracing::field::display(operator.address));
         tracing::info!(%address, operator = operator_address, docs = %format!("http://{address}/docs"), store = %path.display(), "ready");
-        until_stopped(listener, operator, store, &settings.common, signals).await
+        oauth::keep_keys(oauth.as_ref());
+        until_stopped(listener, operator, store, &settings.common, oauth, signals).await
     })
 }
 
@@ -85,13 +88,14 @@ pub async fn until_stopped(
     operator: Option<OperatorListener>,
     store: SledStore,
     settings: &Common,
+    oauth: Option<OAuth>,
     mut signals: StopSignals,
 ) -> Result<(), String> {
     let store = Arc::new(store);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let request_time = settings.request_timeout;
     let partner_settings =
-        PartnerSettings { buyer_checks: settings.buyer_checks.into(), limits: Limits { request_time } };
+        PartnerSettings { buyer_checks: settings.buyer_checks.into(), limits: Limits { request_time }, oauth };
     let metrics = Arc::new(Metrics::new(Arc::downgrade(&store)));
     let endpoint =
         counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));

@@ -1,6 +1,7 @@
 //! The command line and the environment: every flag has a variable, and nothing is read anywhere else.
 
 use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
+use crate::oauth::OAuthSettings;
 use crate::operator_settings::Operator;
 use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -21,7 +22,7 @@ pub struct Settings {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Run the service until SIGTERM or Ctrl-C.
-    Serve(Serve),
+    Serve(Box<Serve>),
     /// Try the service: a throw-away store with a partner, a key and a few offers.
     Demo(Demo),
     /// Write everything to a file: from a stopped store, or from the running service.
@@ -57,6 +58,9 @@ pub struct Serve {
 
     #[command(flatten)]
     pub common: Common,
+
+    #[command(flatten)]
+    pub oauth: OAuthSettings,
 }
 
 /// What `demo` needs.

@@ -71,6 +71,9 @@ impl Store for NoStore {
     async fn find_buyers(&self, _: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
         match *self {}
     }
+    async fn find_client(&self, _: &str) -> Answer<Option<PartnerId>> {
+        match *self {}
+    }
     async fn find_offer(&self, _: ApplicationId, _: OfferId, _: Timestamp) -> Answer<Option<Offer>> {
         match *self {}
     }

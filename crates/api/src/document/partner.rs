@@ -5,17 +5,20 @@ use super::no_store::{Described, NoStore};
 use super::{Finished, examples};
 use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
+use crate::tokens::scheme::NO_TOKEN_URL;
 use lendpay_domain::store::{AcceptOffer, CreateBuyer};
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.0.1";
+const VERSION: &str = "1.1.1";
 
 const DESCRIPTION: &str = "\
 Accept loan offers on behalf of your customers and register companies as buyers.
 
-**Authentication.** Send your API key in the header `X-Service-ApiKey`. A key belongs to one partner and names the areas
-(lending, payments) that it may be used for: without a valid key the answer is 401, with a key for another area 403.
+**Authentication.** Send your API key in the header `X-Service-ApiKey`, or an OAuth 2.0 access token in the header
+`Authorization: Bearer`; either suffices, and when both are there the key decides. A key belongs to one partner and names the
+areas (lending, payments) that it may be used for; a token has scopes and its client belongs to one partner. Without a valid
+key or token the answer is 401, with one for other operations 403.
 
 **Errors.** Every error has a JSON body with `title`, `message`, `errors`, `date` and `operationId`; under `/lending` it also
 has `errorCode`, a stable name for programs. Quote `operationId` to support; the header `X-Request-Id` of every response
@@ -40,7 +43,8 @@ Archived; Advanced, CustomerDeclined and Expired → Archived. An offer whose `e
 
 Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
 
-pub(crate) fn document() -> Finished {
+/// The document. `token_url` is where partners get tokens; nothing else in it depends on the server.
+pub(crate) fn document(token_url: Option<&str>) -> Finished {
     let operations = Described::<(AcceptOfferApi<NoStore>, CreateBuyerApi<NoStore>)>::new();
     let service = OpenApiService::new(operations, "Lendpay", VERSION).description(DESCRIPTION).server("/");
     let service = published(service, "Lendpay partner support");
@@ -49,5 +53,8 @@ pub(crate) fn document() -> Finished {
         DescribedOperation::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),
     ];
     let raw = service.spec();
-    Finished { value: finish(&raw, &examples), page: service.swagger_ui_html(), raw }
+    let mut value = finish(&raw, &examples);
+    let flow = &mut value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"];
+    flow["tokenUrl"] = token_url.unwrap_or(NO_TOKEN_URL).into();
+    Finished { value, page: service.swagger_ui_html(), raw }
 }

@@ -6,6 +6,8 @@ use crate::caller::{self, Credentials};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::side::Shape;
+use crate::tokens::Tokens;
+use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::json::Json;
 use crate::wire::offer::Offer;
 use lendpay_domain::key;
@@ -21,6 +23,7 @@ use std::sync::Arc;
 
 pub(crate) struct AcceptOfferApi<S> {
     pub store: Arc<S>,
+    pub tokens: Option<Arc<Tokens>>,
 }
 
 #[derive(ApiResponse)]
@@ -43,6 +46,7 @@ impl Operation for AcceptOffer {
             Failure::InvalidApiKey,
             Failure::InvalidToken,
             Failure::InsufficientScope(key::Area::Lending),
+            Failure::MissingScope(key::Area::Lending),
             Failure::OfferNotFound,
             Failure::Timeout,
             refused(Status::Expired),
@@ -72,6 +76,7 @@ impl<S: Store> AcceptOfferApi<S> {
         &self,
         context: Context,
         credentials: Credentials,
+        #[oai(scope = "Scope::AcceptOffers")] _token: OAuth2,
         /// The identifier of the application that the offer belongs to.
         #[oai(name = "applicationId")]
         application_id: Path<IdText>,
@@ -80,7 +85,8 @@ impl<S: Store> AcceptOfferApi<S> {
         offer_id: Path<IdText>,
         _body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
-        let caller = caller::admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
+        let caller =
+            caller::admit(&*self.store, self.tokens.as_deref(), &credentials, key::Area::Lending, &context).await?;
         let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
         let (application, offer) = ids.ok_or(Failure::OfferNotFound)?;
         let stamp = context.stamp(caller.actor);

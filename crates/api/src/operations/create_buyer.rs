@@ -6,6 +6,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::random;
 use crate::side::Shape;
+use crate::tokens::Tokens;
+use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::buyer::{Buyer, NewBuyer};
 use crate::wire::json::Json;
 use crate::wire::payload;
@@ -23,6 +25,7 @@ use std::sync::Arc;
 
 pub(crate) struct CreateBuyerApi<S> {
     pub store: Arc<S>,
+    pub tokens: Option<Arc<Tokens>>,
     pub checks: BuyerChecks,
 }
 
@@ -65,6 +68,7 @@ impl Operation for CreateBuyer {
             Failure::InvalidApiKey,
             Failure::InvalidToken,
             Failure::InsufficientScope(key::Area::Payments),
+            Failure::MissingScope(key::Area::Payments),
             Failure::Timeout,
             Failure::TooLarge,
             Failure::UnsupportedMediaType,
@@ -87,13 +91,15 @@ impl<S: Store> CreateBuyerApi<S> {
         &self,
         context: Context,
         credentials: Credentials,
+        #[oai(scope = "Scope::CreateBuyers")] _token: OAuth2,
         /// Makes the call repeatable: 1 to 255 visible ASCII characters, bare or in double quotes, chosen by you for one
         /// buyer. It is remembered for as long as the buyer is.
         #[oai(name = "Idempotency-Key")]
         key: KeyHeader,
         body: BuyerBody,
     ) -> Result<Created, Failed<CreateBuyer>> {
-        let caller = caller::admit(&*self.store, &credentials, key::Area::Payments, &context).await?;
+        let caller =
+            caller::admit(&*self.store, self.tokens.as_deref(), &credentials, key::Area::Payments, &context).await?;
         let (key, buyer) = (key.0?, body.check(self.checks)?);
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);

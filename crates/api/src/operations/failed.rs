@@ -39,20 +39,19 @@ impl<O: Operation> ApiResponse for Failed<O> {
     fn meta() -> MetaResponses {
         let mut failures = O::failures();
         failures.sort_by_key(Failure::status);
-        failures.dedup_by_key(|failure| failure.status());
         let schema = || match O::SHAPE {
             Shape::Lending => LendingError::schema_ref(),
             Shape::Payments => PaymentsError::schema_ref(),
             Shape::Operator => OperatorError::schema_ref(),
         };
-        let response = |failure: Failure| MetaResponse {
-            description: description(O::SHAPE, &failure),
-            status: Some(failure.status().as_u16()),
+        let response = |failures: &[Failure]| MetaResponse {
+            description: description(O::SHAPE, &failures[0]),
+            status: Some(failures[0].status().as_u16()),
             status_range: None,
             content: vec![MetaMediaType { content_type: "application/json", schema: schema() }],
-            headers: failure.header().map(|(name, _)| header(name.as_str())).into_iter().collect(),
+            headers: headers(failures),
         };
-        MetaResponses { responses: failures.into_iter().map(response).collect() }
+        MetaResponses { responses: failures.chunk_by(|a, b| a.status() == b.status()).map(response).collect() }
     }
 
     fn register(registry: &mut Registry) {
@@ -73,7 +72,7 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
         (400, Shape::Lending) => "The request breaks off or is not well-formed HTTP.",
         (400, _) => "The data is not acceptable; `errors` says what is wrong, field by field.",
         (401, _) => "The API key or the access token is missing or not valid.",
-        (403, _) => "The credentials are valid but do not cover this area.",
+        (403, _) => "The credentials are valid but do not cover this area, or the token has no scope for it.",
         (404, _) => "No resource was found with that identifier.",
         (408, _) => "The request took longer than it may (30 seconds).",
         (409, _) => "The offer can no longer be accepted: it has expired, was declined or is archived.",
@@ -85,7 +84,14 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
     }
 }
 
-fn header(name: &str) -> MetaHeader {
+/// The header of failures that share a status; it is required when all of them have it.
+fn headers(failures: &[Failure]) -> Vec<MetaHeader> {
+    let names: Vec<_> = failures.iter().filter_map(|failure| failure.header()).map(|(name, _)| name).collect();
+    let required = names.len() == failures.len();
+    names.first().map(|name| header(name.as_str(), required)).into_iter().collect()
+}
+
+fn header(name: &str, required: bool) -> MetaHeader {
     let (schema, description) = match name {
         "retry-after" => (MetaSchema::new_with_format("integer", "int32"), "Seconds to wait before trying again."),
         "www-authenticate" => (MetaSchema::new("string"), "How to authenticate."),
@@ -94,7 +100,7 @@ fn header(name: &str) -> MetaHeader {
     MetaHeader {
         name: name.to_owned(),
         description: Some(description.to_owned()),
-        required: true,
+        required,
         deprecated: false,
         schema: MetaSchemaRef::Inline(Box::new(schema)),
     }

@@ -31,10 +31,18 @@ async fn a_key_in_x_service_api_key_suffices() {
 }
 
 #[tokio::test]
-async fn no_key_is_401() {
+async fn neither_key_nor_token_is_401_and_both_ways_are_named() {
     let context = Context::new().await;
     let placed = context.offer(terms()).await;
-    is_unknown(&context.anonymous(), placed).await;
+    let [accept, create] = both(&context.anonymous(), placed).await;
+    accept.is_error(401, Some("InvalidApiKey"));
+    create.is_error(401, None);
+    for answer in [accept, create] {
+        let challenge = answer.header("www-authenticate");
+        assert_eq!(challenge, Some("ApiKey realm=\"lendpay\", Bearer realm=\"lendpay\""));
+        let message = answer.json()["message"].to_string();
+        assert!(message.contains("X-Service-ApiKey") && message.contains("Authorization: Bearer"), "{message}");
+    }
     assert_eq!(context.event_types().await, ["offer.created"]);
 }
 

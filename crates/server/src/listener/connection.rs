@@ -18,8 +18,9 @@ use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-/// The most bytes that a request's head may have.
-const HEAD_LIMIT: usize = 16 * 1024;
+/// The most bytes that a request's head may have. Access tokens have up to 16 KiB; one that is too long is still refused as a
+/// token, and not as a head.
+const HEAD_LIMIT: usize = 32 * 1024;
 
 /// Serves requests until either side closes, the client is too slow, or the process stops.
 pub async fn serve<E: Endpoint<Output = Response> + 'static>(

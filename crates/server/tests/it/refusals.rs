@@ -45,7 +45,7 @@ fn what_is_not_http_or_has_too_long_a_head() {
     let server = Server::start(directory.path(), &[]);
     assert_refused(&exchange(&server, b"what is this\r\n\r\n"), 400, false);
     assert_refused(&exchange(&server, b"POST /payments/buyers HTTP/1.1\r\nno colon\r\n\r\n"), 400, false);
-    let long = "a".repeat(20_000);
+    let long = "a".repeat(40_000);
     let head = format!("POST /payments/buyers HTTP/1.1\r\nHost: x\r\nX-Long: {long}\r\n\r\n");
     assert_refused(&exchange(&server, head.as_bytes()), 431, false);
     let many = "X: y\r\n".repeat(200);

@@ -11,9 +11,10 @@
 //! | `read`, `list` | reads, on the caller's thread |
 //! | `uses` | when keys were last used |
 //! | `export`, `import` | everything as records, out and in |
-//! | `trees`, `fault`, `health` | keys, damaged records, progress and counters |
+//! | `trees`, `clients`, `fault`, `health` | keys, who an OAuth client is, damaged records, progress and counters |
 //! | `quiet`, `release` | panics, the lock on the directory |
 
+mod clients;
 mod committer;
 mod decide;
 mod export;
@@ -202,6 +203,10 @@ impl Store for SledStore {
 
     async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
         self.keys(partner, window).await
+    }
+
+    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        self.client(client).await
     }
 
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {

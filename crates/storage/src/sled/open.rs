@@ -7,7 +7,7 @@ use super::import::undo;
 use super::queue::Queue;
 use super::redo::{RedoError, redo};
 use super::release::Release;
-use super::trees::Trees;
+use super::trees::{Kind, Trees};
 use super::uses::Uses;
 use super::{SledStore, mark, quiet};
 use crate::codec;
@@ -207,6 +207,7 @@ fn open_uncaught(path: &Path, options: SledOptions) -> Result<(Trees, u64), Open
     if marked.is_some_and(|next| redone.next < next) {
         return Err(damaged("the end of its log is missing"));
     }
+    trees.clients.fill(trees.tree(Kind::Partners)).map_err(failed)?;
     if redone.mended > 0 {
         tracing::warn!(states = redone.mended, "the store did not end cleanly; its last group was completed");
     }

@@ -33,6 +33,15 @@ impl SledStore {
         readable(&key, codec::unseal::<KeyRow<'_>>(&value).and_then(|row| row.key(hash))).map(Some)
     }
 
+    pub(super) async fn client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        if self.health.failure_reason().is_some() {
+            return Err(StoreError::Unavailable);
+        }
+        let found = self.trees.clients.find(client)?;
+        self.health.settled(Seen::State(Kind::Partners)).await?;
+        Ok(found)
+    }
+
     pub(super) async fn offer_at(
         &self,
         application: ApplicationId,

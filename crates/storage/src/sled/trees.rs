@@ -1,5 +1,6 @@
 //! The trees, and how their keys look.
 
+use super::clients::Clients;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
 use sled::{Db, IVec, Tree};
@@ -114,6 +115,7 @@ pub(super) struct Trees {
     pub(super) db: Db,
     pub(super) log: Tree,
     pub(super) meta: Tree,
+    pub(super) clients: Clients,
     states: [Tree; Kind::ALL.len()],
 }
 
@@ -122,7 +124,7 @@ impl Trees {
         let tree = |kind: Kind| db.open_tree(kind.name());
         let [a, b, c, d, e, f] = Kind::ALL;
         let states = [tree(a)?, tree(b)?, tree(c)?, tree(d)?, tree(e)?, tree(f)?];
-        Ok(Self { log: db.open_tree("log")?, meta: db.open_tree("meta")?, states, db })
+        Ok(Self { log: db.open_tree("log")?, meta: db.open_tree("meta")?, clients: Clients::default(), states, db })
     }
 
     pub(super) const fn tree(&self, kind: Kind) -> &Tree {
@@ -134,6 +136,9 @@ impl Trees {
     }
 
     pub(super) fn insert(&self, key: &StateKey, value: IVec) -> sled::Result<()> {
+        if key.kind == Kind::Partners {
+            self.clients.put(key, &value);
+        }
         self.tree(key.kind).insert(key.bytes(), value).map(drop)
     }
 

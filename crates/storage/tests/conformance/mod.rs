@@ -31,6 +31,7 @@ macro_rules! cases {
     ($backend:ty) => {
         $crate::cases! { $backend,
             parties::partners_are_created_renamed_and_keep_their_client_ids_apart
+            parties::a_client_is_the_partner_that_has_its_id_now
             parties::keys_come_back_as_they_were_added
             parties::revoked_keys_stay_revoked
             parties::applications_have_one_owner

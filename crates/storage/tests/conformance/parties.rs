@@ -37,6 +37,32 @@ pub async fn partners_are_created_renamed_and_keep_their_client_ids_apart<S: Sto
     assert_eq!(answer, Ok(PutPartnerOutcome::Updated(is(2, "b", Some("client"), 7))), "the client id is free again");
 }
 
+pub async fn a_client_is_the_partner_that_has_its_id_now<S: Store>(store: &Arc<S>) {
+    let put = |n, client: Option<&str>| {
+        let oauth_client_id = client.map(str::to_owned);
+        store.put_partner(PutPartner { id: partner(n), name: name("a partner"), oauth_client_id, at: at(0) })
+    };
+    assert_eq!(store.find_client("client").await, Ok(None));
+    put(1, Some("client")).await.expect("works");
+    put(2, None).await.expect("works");
+    assert_eq!(store.find_client("client").await, Ok(Some(partner(1))));
+    for other in ["", "clien", "client ", "Client"] {
+        assert_eq!(store.find_client(other).await, Ok(None), "{other:?}");
+    }
+    assert_eq!(put(2, Some("client")).await, Ok(PutPartnerOutcome::ClientTaken));
+    assert_eq!(store.find_client("client").await, Ok(Some(partner(1))));
+    put(1, Some("другой клиент")).await.expect("works");
+    assert_eq!(store.find_client("client").await, Ok(None));
+    assert_eq!(store.find_client("другой клиент").await, Ok(Some(partner(1))));
+    // Both may be decided in one group: the id goes from one partner to another.
+    let (freed, taken) = tokio::join!(put(1, None), put(2, Some("другой клиент")));
+    freed.expect("works");
+    if taken == Ok(PutPartnerOutcome::ClientTaken) {
+        put(2, Some("другой клиент")).await.expect("works");
+    }
+    assert_eq!(store.find_client("другой клиент").await, Ok(Some(partner(2))));
+}
+
 pub async fn keys_come_back_as_they_were_added<S: Store>(store: &Arc<S>) {
     assert_eq!(store.add_key(AddKey { key: key(1, 1) }).await, Ok(AddKeyOutcome::NoPartner));
     assert_eq!(store.find_key(key(1, 1).hash).await, Ok(None));

@@ -156,3 +156,18 @@ async fn one_damaged_record_spoils_no_other() {
     accepted(well.expect("works"));
     assert_eq!(store.failure_reason(), None);
 }
+
+#[tokio::test]
+async fn a_client_that_is_not_listed_may_be_the_partner_whose_record_is_damaged() {
+    let directory = filled().await;
+    let store = open(&directory);
+    assert_eq!(store.find_client("a").await, Ok(None));
+    drop(store);
+    below(&directory, |db| {
+        let tree = db.open_tree("partners").expect("opens");
+        let mut value = tree.get(bytes(1)).expect("works").expect("there").to_vec();
+        value[4] ^= 1;
+        tree.insert(bytes(1), value).expect("works");
+    });
+    assert_eq!(open(&directory).find_client("a").await, Err(StoreError::Corrupt));
+}

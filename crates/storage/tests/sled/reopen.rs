@@ -7,7 +7,7 @@ use lendpay_domain::event::{Event, Subject};
 use lendpay_domain::key::KeyRecord;
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Offer;
-use lendpay_domain::store::{AddKey, CreateBuyerOutcome, PutApplication, PutApplicationOutcome, RevokeKey};
+use lendpay_domain::store::{AddKey, CreateBuyerOutcome, PutApplication, PutApplicationOutcome, PutPartner, RevokeKey};
 use lendpay_domain::{KeyId, Store, StoreError};
 use lendpay_storage::{SledOptions, SledStore};
 use sled::IVec;
@@ -91,6 +91,26 @@ async fn everything_is_there_after_closing_and_dropping() {
     assert_eq!(store.failure_reason(), None);
     let stats = store.stats();
     assert_eq!((stats.queued, stats.commands, stats.groups), (0, 2, 1), "an application unchanged, a buyer");
+}
+
+#[tokio::test]
+async fn clients_are_known_after_opening() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let put = |n, client: Option<&str>| PutPartner {
+        id: partner(n),
+        name: name("a partner"),
+        oauth_client_id: client.map(str::to_owned),
+        at: at(0),
+    };
+    let store = open(&directory);
+    for command in [put(1, Some("a")), put(2, Some("b")), put(1, Some("c"))] {
+        store.put_partner(command).await.expect("works");
+    }
+    drop(store);
+    let store = open(&directory);
+    for (client, found) in [("a", None), ("b", Some(partner(2))), ("c", Some(partner(1)))] {
+        assert_eq!(store.find_client(client).await, Ok(found), "{client}");
+    }
 }
 
 #[tokio::test]

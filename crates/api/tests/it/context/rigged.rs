@@ -97,6 +97,9 @@ impl<S: Store> Store for Rigged<S> {
     async fn put_application(&self, command: PutApplication) -> Answer<PutApplicationOutcome> {
         self.inner.put_application(command).await
     }
+    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        self.inner.find_client(client).await
+    }
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
         self.inner.find_offer(application, offer, now).await
     }

@@ -1,0 +1,151 @@
+//! Fetching an authorization server's keys, and finding out where they are.
+
+use super::address::Address;
+use lendpay_api::KeySource;
+use serde::Deserialize;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::sync::oneshot;
+use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
+use url::Url;
+
+/// How long one request to the authorization server may take.
+const LIMIT: Duration = Duration::from_secs(4);
+
+/// The most bytes of an answer.
+const LONGEST: u64 = 1024 * 1024;
+
+/// An authorization server.
+pub struct Issuer(Arc<Inner>);
+
+struct Inner {
+    client: ureq::Agent,
+    issuer: Address,
+    jwks_url: Option<Address>,
+    /// What its metadata said the last time that it could be asked.
+    discovered: Mutex<Option<Address>>,
+}
+
+/// What is read of the metadata (RFC 8414, section 2; OpenID Connect Discovery, section 3).
+#[derive(Deserialize)]
+struct Metadata {
+    issuer: String,
+    jwks_uri: String,
+}
+
+impl Issuer {
+    pub fn new(issuer: &Address, jwks_url: Option<Address>) -> Self {
+        let tls = TlsConfig::builder()
+            .provider(TlsProvider::Rustls)
+            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+            .root_certs(RootCerts::PlatformVerifier)
+            .build();
+        let config = ureq::Agent::config_builder()
+            .tls_config(tls)
+            .timeout_global(Some(LIMIT))
+            // The address that was checked is the address that answers.
+            .max_redirects(0)
+            .user_agent(concat!("lendpay/", env!("CARGO_PKG_VERSION")));
+        // What is on this machine needs no proxy; for anything else the usual variables hold.
+        let config = if issuer.is_https() { config } else { config.proxy(None) };
+        let client = config.build().new_agent();
+        Self(Arc::new(Inner { client, issuer: issuer.clone(), jwks_url, discovered: Mutex::default() }))
+    }
+}
+
+impl KeySource for Issuer {
+    fn fetch(&self) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>> {
+        let inner = Arc::clone(&self.0);
+        let (send, receive) = oneshot::channel();
+        // A thread of its own: one of the runtime's would be waited for when the process ends.
+        let thread = std::thread::Builder::new().name("issuer".to_owned()).spawn(move || {
+            // Nobody may be waiting any more.
+            let _ = send.send(inner.keys());
+        });
+        Box::pin(async move {
+            thread.map_err(|error| format!("no thread can be started: {error}"))?;
+            receive.await.unwrap_or_else(|_| Err("the thread that fetches has ended".to_owned()))
+        })
+    }
+}
+
+impl Inner {
+    fn keys(&self) -> Result<Vec<u8>, String> {
+        if let Some(address) = &self.jwks_url {
+            return self.get(address.url());
+        }
+        let known = self.discovered.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(keys) = known.and_then(|address| self.get(address.url()).ok()) {
+            return Ok(keys);
+        }
+        let address = self.discover()?;
+        let keys = self.get(address.url())?;
+        *self.discovered.lock().unwrap_or_else(PoisonError::into_inner) = Some(address);
+        Ok(keys)
+    }
+
+    /// Asks the issuer where its keys are, in both forms that there are.
+    fn discover(&self) -> Result<Address, String> {
+        let [first, second] = metadata_urls(self.issuer.url());
+        let text = self.get(&first).or_else(|one| {
+            self.get(&second).map_err(|other| format!("the issuer's metadata cannot be fetched: {one}; {other}"))
+        })?;
+        let metadata: Metadata = serde_json::from_slice(&text)
+            .map_err(|_| "the issuer's metadata has no issuer and jwks_uri in a JSON object".to_owned())?;
+        // RFC 8414, section 3.3: metadata of somebody else must not be used.
+        if metadata.issuer != self.issuer.to_string() {
+            return Err(format!("the metadata is that of {}, and --oauth-issuer is {}", metadata.issuer, self.issuer));
+        }
+        metadata
+            .jwks_uri
+            .parse()
+            .map_err(|problem| format!("the metadata's jwks_uri is {}: {problem}", metadata.jwks_uri))
+    }
+
+    fn get(&self, url: &Url) -> Result<Vec<u8>, String> {
+        let fetched = self
+            .client
+            .get(url.as_str())
+            .header("Accept", "application/json")
+            .call()
+            .and_then(|mut response| response.body_mut().with_config().limit(LONGEST).read_to_vec());
+        fetched.map_err(|error| format!("{url}: {error}"))
+    }
+}
+
+/// Where the metadata may be: RFC 8414 puts its name before the issuer's path, OpenID Connect Discovery after it.
+fn metadata_urls(issuer: &Url) -> [Url; 2] {
+    let path = issuer.path().trim_end_matches('/');
+    let with = |path: &str| {
+        let mut url = issuer.clone();
+        url.set_path(path);
+        url
+    };
+    [
+        with(&format!("/.well-known/oauth-authorization-server{path}")),
+        with(&format!("{path}/.well-known/openid-configuration")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metadata_is_looked_for_where_the_standards_say() {
+        for (issuer, rfc, oidc) in [
+            ("https://id.example", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
+            ("https://id.example/", "/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"),
+            (
+                "https://id.example/a/b",
+                "/.well-known/oauth-authorization-server/a/b",
+                "/a/b/.well-known/openid-configuration",
+            ),
+        ] {
+            let urls = metadata_urls(&issuer.parse().expect("a URL")).map(|url| url.to_string());
+            assert_eq!(urls, [format!("https://id.example{rfc}"), format!("https://id.example{oidc}")], "{issuer}");
+        }
+    }
+}
