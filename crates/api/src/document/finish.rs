@@ -7,6 +7,7 @@ use crate::failure::Failure;
 use crate::operations::Operation;
 use crate::side::Shape;
 use lendpay_domain::{OperationId, Timestamp};
+use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
 
 /// A named example.
@@ -26,6 +27,18 @@ impl Described {
         let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
         Self { id: O::ID, request: request.unwrap_or_default(), success, failures }
     }
+
+    /// Adds an example of an answer that is neither success nor a failure in the common shape.
+    pub fn answering(mut self, status: u16, example: Example) -> Self {
+        self.failures.push((status, example));
+        self
+    }
+}
+
+/// Who answers for a document, and on what terms it may be used.
+pub(super) fn published<T>(service: OpenApiService<T, ()>, contact: &str) -> OpenApiService<T, ()> {
+    let contact = ContactObject::new().name(contact).email("partners@lendpay.example");
+    service.contact(contact).license(LicenseObject::new("MIT OR Apache-2.0").url("https://spdx.org/licenses/"))
 }
 
 fn example<O: Operation>(failure: &Failure) -> Example {
@@ -55,6 +68,10 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
     schemas.filter_map(Value::as_object_mut).for_each(|schema| drop(schema.shift_remove("title")));
     for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            // Said of an operation that needs no key, it is no oversight.
+            if let Some(operation) = operation.as_object_mut() {
+                operation.entry("security").or_insert_with(|| json!([]));
+            }
             if let Some(described) = operations.iter().find(|described| operation["operationId"] == described.id) {
                 finish_operation(operation, described);
             }
@@ -64,22 +81,24 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
 }
 
 fn finish_operation(operation: &mut Value, described: &Described) {
-    add_examples(operation.get_mut("requestBody"), described.request.iter());
+    if let Some(body) = operation.get_mut("requestBody") {
+        add_examples(body, described.request.iter());
+    }
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
         add_headers(response);
         if status.starts_with('2') {
-            add_examples(Some(response), described.success.iter());
+            add_examples(response, described.success.iter());
         } else {
             let of_status = described.failures.iter().filter(|(code, _)| code.to_string() == *status);
-            add_examples(Some(response), of_status.map(|(_, example)| example));
+            add_examples(response, of_status.map(|(_, example)| example));
         }
     }
 }
 
-/// Adds named examples to the one media type of a request or response, if it has a body.
-fn add_examples<'a>(body: Option<&mut Value>, examples: impl Iterator<Item = &'a Example>) {
-    // Indexing would make what is not there.
-    let content = body.and_then(|body| body.get_mut("content")?.as_object_mut());
+/// Adds named examples to the one media type of a body, if it has one.
+fn add_examples<'a>(body: &mut Value, examples: impl Iterator<Item = &'a Example>) {
+    // Indexing would make a content where there is none.
+    let content = body.get_mut("content").and_then(Value::as_object_mut);
     let Some(media) = content.and_then(|content| content.values_mut().next()) else { return };
     let mut named = Map::new();
     for (summary, value) in examples {

@@ -1,6 +1,6 @@
 //! The operator's document.
 
-use super::finish::{Described as DescribedOperation, finish};
+use super::finish::{Described as DescribedOperation, finish, published};
 use super::no_store::{Described, NoStore};
 use super::{Finished, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
@@ -14,7 +14,7 @@ use lendpay_domain::store::{AddKey, FindBuyers, PutApplication, PutOffer, PutPar
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.0.1";
+const VERSION: &str = "1.0.2";
 
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.
@@ -37,25 +37,26 @@ Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
 pub(crate) fn document() -> Finished {
     let operations = Described::<(Operations<NoStore>, HealthApi<NoStore>, MetricsApi)>::new();
     let service = OpenApiService::new(operations, "Lendpay operator", VERSION).description(DESCRIPTION).server("/");
+    let service = published(service, "Lendpay operations");
     let described = [
         DescribedOperation::of::<PutPartner>(examples::partners(), Some(examples::new_partners())),
         DescribedOperation::of::<AddKey>(examples::made_keys(), Some(examples::new_keys())),
-        DescribedOperation::of::<ListKeys>(vec![], None),
+        DescribedOperation::of::<ListKeys>(examples::keys(), None),
         DescribedOperation::of::<RevokeKey>(vec![], None),
-        DescribedOperation::of::<PutApplication>(vec![], Some(examples::new_applications())),
+        DescribedOperation::of::<PutApplication>(examples::applications(), Some(examples::new_applications())),
         DescribedOperation::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
-        DescribedOperation::of::<ListOffers>(vec![], None),
+        DescribedOperation::of::<ListOffers>(examples::offer_list(), None),
         DescribedOperation::of::<GetOffer>(examples::offers(), None),
-        DescribedOperation::of::<Decline>(vec![], None),
-        DescribedOperation::of::<Advance>(vec![], None),
-        DescribedOperation::of::<Archive>(vec![], None),
-        DescribedOperation::of::<FindBuyers>(vec![], None),
-        DescribedOperation::of::<GetBuyer>(vec![], None),
-        DescribedOperation::of::<ListEvents>(vec![], None),
-        DescribedOperation::of::<Export>(vec![], None),
-        DescribedOperation::of::<Live>(vec![], None),
-        DescribedOperation::of::<Ready>(vec![], None),
-        DescribedOperation::of::<Metrics>(vec![], None),
+        DescribedOperation::of::<Decline>(examples::declined(), None),
+        DescribedOperation::of::<Advance>(examples::advanced(), None),
+        DescribedOperation::of::<Archive>(examples::archived(), None),
+        DescribedOperation::of::<FindBuyers>(examples::buyer_list(), None),
+        DescribedOperation::of::<GetBuyer>(examples::buyers(), None),
+        DescribedOperation::of::<ListEvents>(examples::events(), None),
+        DescribedOperation::of::<Export>(examples::export(), None),
+        DescribedOperation::of::<Live>(examples::live(), None),
+        DescribedOperation::of::<Ready>(examples::ready(), None).answering(503, examples::not_ready()),
+        DescribedOperation::of::<Metrics>(examples::metrics(), None),
     ];
     let raw = service.spec();
     Finished { value: finish(&raw, &described), page: service.swagger_ui_html(), raw }

@@ -81,3 +81,108 @@ pub(super) fn offers() -> Vec<Example> {
     };
     vec![example("Underwritten", examples::underwritten()), example("Indicative", examples::indicative())]
 }
+
+/// An offer after a transition.
+fn moved(to: &str) -> Vec<Example> {
+    let offer = offers().into_iter().take(1);
+    let moved = offer.map(|(_, mut offer)| {
+        offer["status"] = to.into();
+        (to.to_owned(), offer)
+    });
+    moved.collect()
+}
+
+pub(super) fn declined() -> Vec<Example> {
+    moved("CustomerDeclined")
+}
+
+pub(super) fn advanced() -> Vec<Example> {
+    moved("Advanced")
+}
+
+pub(super) fn archived() -> Vec<Example> {
+    moved("Archived")
+}
+
+fn page(items: impl Iterator<Item = Example>) -> Vec<Example> {
+    let items: Vec<_> = items.map(|(_, item)| item).collect();
+    vec![("The last page".to_owned(), json!({ "items": items, "next": null }))]
+}
+
+pub(super) fn offer_list() -> Vec<Example> {
+    page(offers().into_iter())
+}
+
+pub(super) fn keys() -> Vec<Example> {
+    let listed = made_keys().into_iter().map(|(summary, mut key)| {
+        if let Some(key) = key.as_object_mut() {
+            key.shift_remove("key");
+            key.insert("revokedAt".to_owned(), Value::Null);
+            key.insert("lastUsedAt".to_owned(), "2022-05-27T12:20:00+00:00".into());
+        }
+        (summary, key)
+    });
+    page(listed)
+}
+
+pub(super) fn applications() -> Vec<Example> {
+    let application = json!({ "id": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21", "partnerId": PARTNER });
+    vec![("Of a partner".to_owned(), application)]
+}
+
+pub(super) fn buyers() -> Vec<Example> {
+    let buyer = json!({
+        "id": "0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6a",
+        "partnerId": PARTNER,
+        "name": "Northwind Bicycles Ltd",
+        "registrationNumber": "09876543",
+        "countryCode": "GB",
+        "type": 0,
+        "bankAccount": {
+            "currencyCode": "GBP", "accountName": null, "sortCode": "202015", "accountNumber": "55555555", "bic": null,
+            "accountType": null, "iban": "GB33BUKB20201555555555",
+        },
+        "createdAt": "2022-05-27T12:15:44.0503868+00:00",
+    });
+    vec![("British company".to_owned(), buyer)]
+}
+
+pub(super) fn buyer_list() -> Vec<Example> {
+    page(buyers().into_iter())
+}
+
+pub(super) fn events() -> Vec<Example> {
+    let event = json!({
+        "sequence": 41,
+        "id": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e",
+        "type": "offer.accepted",
+        "occurredAt": "2022-05-27T12:15:44.0503868+00:00",
+        "partnerId": PARTNER,
+        "applicationId": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21",
+        "offerId": "8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",
+        "buyerId": null,
+        "actor": "key:01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
+        "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
+    });
+    page(std::iter::once((String::new(), event)))
+}
+
+pub(super) fn export() -> Vec<Example> {
+    vec![("A line for each record".to_owned(), "(lines of JSON)\n".into())]
+}
+
+pub(super) fn metrics() -> Vec<Example> {
+    vec![("Some lines".to_owned(), "(lines in Prometheus' text format)\n".into())]
+}
+
+pub(super) fn live() -> Vec<Example> {
+    vec![("Live".to_owned(), json!({ "status": "live" }))]
+}
+
+pub(super) fn ready() -> Vec<Example> {
+    vec![("Ready".to_owned(), json!({ "status": "ready" }))]
+}
+
+pub(super) fn not_ready() -> Example {
+    ("Not ready".to_owned(), json!({ "status": "unavailable", "reason": "the disk is full" }))
+}

@@ -1,13 +1,13 @@
 //! The partners' document.
 
-use super::finish::{Described as DescribedOperation, finish};
+use super::finish::{Described as DescribedOperation, finish, published};
 use super::no_store::{Described, NoStore};
 use super::{Finished, examples};
 use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
 use crate::tokens::scheme::NO_TOKEN_URL;
 use lendpay_domain::store::{AcceptOffer, CreateBuyer};
-use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
+use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
 const VERSION: &str = "1.1.1";
@@ -47,9 +47,7 @@ Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
 pub(crate) fn document(token_url: Option<&str>) -> Finished {
     let operations = Described::<(AcceptOfferApi<NoStore>, CreateBuyerApi<NoStore>)>::new();
     let service = OpenApiService::new(operations, "Lendpay", VERSION).description(DESCRIPTION).server("/");
-    let service = service
-        .contact(ContactObject::new().name("Lendpay partner support").email("partners@lendpay.example"))
-        .license(LicenseObject::new("MIT OR Apache-2.0").url("https://spdx.org/licenses/"));
+    let service = published(service, "Lendpay partner support");
     let examples = [
         DescribedOperation::of::<AcceptOffer>(examples::offers(), None),
         DescribedOperation::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),

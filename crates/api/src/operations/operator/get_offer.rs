@@ -30,6 +30,8 @@ impl Operation for GetOffer {
 #[OpenApi]
 impl<S: Store> GetOfferApi<S> {
     /// Read an offer
+    ///
+    /// As it is now: one whose `expiryAt` has passed shows as Expired.
     #[oai(
         path = "/operator/applications/:applicationId/offers/:offerId",
         method = "get",

@@ -57,6 +57,8 @@ enum IsReady {
 #[OpenApi]
 impl<S: Store> HealthApi<S> {
     /// Does the process run?
+    ///
+    /// Asks nobody else: whoever gets an answer knows that requests are taken.
     #[oai(path = "/health/live", method = "get", operation_id = "Live", tag = "Tag::Health")]
     async fn live(&self) -> Result<IsLive, Failed<Live>> {
         Ok(IsLive::Yes(Json(Health::new("live"))))

@@ -31,6 +31,8 @@ impl Operation for ListOffers {
 #[OpenApi]
 impl<S: Store> ListOffersApi<S> {
     /// List an application's offers
+    ///
+    /// As they are now: one whose `expiryAt` has passed shows as Expired.
     #[oai(
         path = "/operator/applications/:applicationId/offers",
         method = "get",

@@ -54,6 +54,8 @@ enum Written {
 #[OpenApi]
 impl MetricsApi {
     /// Read the metrics
+    ///
+    /// Counters and histograms since the process was started.
     #[oai(path = "/metrics", method = "get", operation_id = "Metrics", tag = "Tag::Health")]
     async fn metrics(&self) -> Result<Written, Failed<Metrics>> {
         Ok(Written::Text(Text((self.write)())))
