@@ -6,7 +6,6 @@ use lendpay_domain::{BuyerId, OfferId};
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 /// What the service has acknowledged so far.
 #[derive(Default)]
@@ -30,8 +29,7 @@ impl Acknowledged {
     }
 }
 
-/// Runs so many writers, each accepting offers of its own and creating buyers, until the service is gone or the offers from
-/// `next` on are used up; calls `watch` beside them.
+/// Runs so many writers, each accepting offers of its own and creating buyers, until the service is gone; calls `watch` beside them.
 pub fn write(
     writers: usize,
     address: &str,
@@ -58,21 +56,22 @@ fn one(
 ) -> Option<()> {
     loop {
         let n = next.fetch_add(1, Ordering::SeqCst);
-        let offer = *data.offers.get(n)?;
         let key = [("x-service-apikey", data.key.as_str())];
-        let reply = post(client, address, &data.accept_path(offer), &key, "").ok()?;
-        match reply.status {
-            200 => {
-                let at = reply.body["statusChangedAt"].as_str().expect("a time").to_owned();
-                acknowledged.offers.lock().expect("unpoisoned").insert(offer, at);
-                acknowledged.count.fetch_add(1, Ordering::SeqCst);
+        // Without offers that are left it goes on with buyers.
+        if let Some(&offer) = data.offers.get(n) {
+            let reply = post(client, address, &data.accept_path(offer), &key, "").ok()?;
+            match reply.status {
+                200 => {
+                    let at = reply.body["statusChangedAt"].as_str().expect("a time").to_owned();
+                    acknowledged.offers.lock().expect("unpoisoned").insert(offer, at);
+                    acknowledged.count.fetch_add(1, Ordering::SeqCst);
+                }
+                503 => {
+                    acknowledged.refused.fetch_add(1, Ordering::SeqCst);
+                    return Some(());
+                }
+                other => panic!("{other}: {}", reply.body),
             }
-            503 => {
-                acknowledged.refused.fetch_add(1, Ordering::SeqCst);
-                std::thread::sleep(Duration::from_millis(1));
-                return Some(());
-            }
-            other => panic!("{other}: {}", reply.body),
         }
         let idempotency = format!("key-{n}");
         let headers = [key[0], ("idempotency-key", &idempotency)];
