@@ -47,7 +47,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
                 "annualPercentageRate: must be a number",
                 "interestRate: must be between 0 and 1000",
                 "expiryAt: must be a string",
-                "redirectUrl: must be an absolute http or https URL of at most 2048 bytes",
+                "redirectUrl: must be an absolute http or https URL of at most 2048 ASCII characters",
                 "amount: must be between 0 and 1000000000000000",
                 "duration: must be one of HalfYear, Year, TwoYears, ThreeYears, FourYears, FiveYears, SixYears",
                 "status: is no field here",
