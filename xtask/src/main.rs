@@ -1,8 +1,12 @@
 //! The chores of this workspace, as one program: `cargo xtask --help`.
 
+mod bench;
 mod command;
+mod durability;
+mod fill;
 mod openapi;
 mod report;
+mod server;
 mod test_run;
 mod tools;
 
@@ -28,6 +32,23 @@ enum Chore {
     Openapi {
         #[command(subcommand)]
         action: OpenapiAction,
+    },
+    /// Measures throughput, latency, CPU and memory beside what this machine can do at most, in one run
+    ///
+    /// Builds the release binary, fills a fresh store, and drives both operations with wrk at several numbers of
+    /// connections, in turn with two yardsticks: a bare hyper server that syncs every request to a file, and a bare poem
+    /// handler. The report goes to target/bench: report.md, results.json and plot.svg.
+    Bench(bench::Arguments),
+    /// Kills the service, and cuts its disk's power, under load, and checks that nothing acknowledged is lost
+    ///
+    /// A power cut is simulated: ext4 on a loop device that is shut down without its journal being written. That needs root;
+    /// without it only the kills are done, and the report says so.
+    Durability(durability::Arguments),
+    /// A yardstick of the benchmark
+    #[command(hide = true)]
+    Limit {
+        #[command(subcommand)]
+        limit: bench::limits::Limit,
     },
     /// Runs everything that CI runs: formatting, lints, tests, documents, rustdoc, dependencies
     ///
@@ -56,6 +77,9 @@ fn main() -> ExitCode {
             };
             openapi::bring_in_line(root, &documents(), mode)
         }
+        Chore::Bench(arguments) => bench::run(root, &arguments),
+        Chore::Durability(arguments) => durability::run(root, &arguments),
+        Chore::Limit { limit } => bench::limits::run(limit),
         Chore::Test => test_run::run(root),
     };
     match done {

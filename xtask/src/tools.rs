@@ -30,12 +30,38 @@ const REQUIREMENTS: &str = include_str!("../requirements.txt");
 
 /// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
 pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
-    let missing = missing(root, DEBIAN_TOOLS);
+    have(root, DEBIAN_TOOLS)
+}
+
+/// Makes sure that the load generator of the benchmark is there.
+pub fn load_generator(root: &Path) -> anyhow::Result<()> {
+    // It prints its version and ends with 1: `command -v` asks nothing of it.
+    have(root, &[DebianTool { package: "wrk", probe: &["sh", "-c", "command -v wrk"] }])
+}
+
+/// Makes sure that a disk can be made and its power cut.
+pub fn power_switch(root: &Path) -> anyhow::Result<()> {
+    have(
+        root,
+        &[
+            DebianTool { package: "e2fsprogs", probe: &["mkfs.ext4", "-V"] },
+            DebianTool { package: "xfsprogs", probe: &["xfs_io", "-V"] },
+        ],
+    )
+}
+
+/// Whether this runs as root.
+pub fn is_root(root: &Path) -> bool {
+    output(&mut command(root, "id", &["-u"])).as_deref() == Some("0")
+}
+
+fn have(root: &Path, tools: &[DebianTool]) -> anyhow::Result<()> {
+    let missing = missing(root, tools);
     if missing.is_empty() {
         println!("The Debian packages are there.");
         return Ok(());
     }
-    let is_root = output(&mut command(root, "id", &["-u"])).as_deref() == Some("0");
+    let is_root = is_root(root);
     let has_apt = succeeds(&mut command(root, "apt-get", &["--version"]));
     if !(is_root && has_apt) {
         bail!(advice(&missing));
@@ -45,7 +71,7 @@ pub fn debian_packages(root: &Path) -> anyhow::Result<()> {
     let install = ["install", "--yes", "--no-install-recommends"];
     let arguments: Vec<_> = install.iter().chain(&missing).collect();
     run(command(root, "apt-get", &arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    let missing = self::missing(root, DEBIAN_TOOLS);
+    let missing = self::missing(root, tools);
     if !missing.is_empty() {
         bail!(
             "installed, but still not usable (is another program of that name first in PATH?): {}",
