@@ -1,14 +1,18 @@
 //! The chores of this workspace, as one program: `cargo xtask --help`.
 
+mod bench;
 mod breaking;
 mod browser;
 mod command;
 mod conformance;
 mod demo;
+mod durability;
+mod fill;
 mod linters;
 mod openapi;
 mod report;
 mod sdk;
+mod server;
 mod test_run;
 mod tools;
 
@@ -48,6 +52,23 @@ enum Chore {
         /// Another one makes other requests
         #[arg(long, default_value_t = conformance::SEED)]
         seed: u32,
+    },
+    /// Measures throughput, latency, CPU and memory beside what this machine can do at most, in one run
+    ///
+    /// Builds the release binary, fills a fresh store, and drives both operations with wrk at several numbers of
+    /// connections, in turn with two yardsticks: a bare hyper server that syncs every request to a file, and a bare poem
+    /// handler. The report goes to target/bench: report.md, results.json and plot.svg.
+    Bench(bench::Arguments),
+    /// Kills the service, and cuts its disk's power, under load, and checks that nothing acknowledged is lost
+    ///
+    /// A power cut is simulated: ext4 on a loop device that is shut down without its journal being written. That needs root;
+    /// without it only the kills are done, and the report says so.
+    Durability(durability::Arguments),
+    /// A yardstick of the benchmark
+    #[command(hide = true)]
+    Limit {
+        #[command(subcommand)]
+        limit: bench::limits::Limit,
     },
     /// Runs what has to hold: formatting, lints, tests, documents, rustdoc, dependencies
     ///
@@ -138,6 +159,15 @@ fn run(root: &Path, chore: Chore) -> anyhow::Result<()> {
             needs(&[tools::EVERYDAY])?;
             conformance::test(root, seed)
         }
+        Chore::Bench(arguments) => {
+            needs(&[tools::LOAD])?;
+            bench::run(root, &arguments)
+        }
+        Chore::Durability(arguments) => {
+            needs(&[tools::LOAD])?;
+            durability::run(root, &arguments)
+        }
+        Chore::Limit { limit } => bench::limits::run(limit),
         Chore::Test { all } => test_run::run(root, all),
     }
 }

@@ -46,7 +46,24 @@ pub const CLIENTS_AND_BROWSER: &[DebianTool] = &[
     DebianTool { package: "default-jdk-headless", probe: &["javac", "-version"] },
 ];
 
+/// What the measurements need too.
+pub const LOAD: &[DebianTool] = &[
+    // The load generator. It prints its version and ends with 1: `command -v` asks nothing of it.
+    DebianTool { package: "wrk", probe: &["sh", "-c", "command -v wrk"] },
+];
+
+/// What makes a disk and cuts its power, as root.
+pub const POWER_SWITCH: &[DebianTool] = &[
+    DebianTool { package: "e2fsprogs", probe: &["mkfs.ext4", "-V"] },
+    DebianTool { package: "xfsprogs", probe: &["xfs_io", "-V"] },
+];
+
 const CARGO_DENY_VERSION: &str = "0.20.2";
+
+/// Whether this runs as root.
+pub fn is_root(root: &Path) -> bool {
+    output(&mut command(root, "id", &["-u"])).as_deref() == Some("0")
+}
 
 /// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
 pub fn debian_packages(root: &Path, tools: &[DebianTool]) -> anyhow::Result<()> {
@@ -54,7 +71,7 @@ pub fn debian_packages(root: &Path, tools: &[DebianTool]) -> anyhow::Result<()> 
     if missing.is_empty() {
         return Ok(());
     }
-    let is_root = output(&mut command(root, "id", &["-u"])).as_deref() == Some("0");
+    let is_root = is_root(root);
     let has_apt = succeeds(&mut command(root, "apt-get", &["--version"]));
     if !(is_root && has_apt) {
         bail!(advice(&missing));

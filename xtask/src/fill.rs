@@ -1,0 +1,104 @@
+//! The offers that the service begins with.
+
+use crate::bench::load::{Lines, wrk};
+use crate::server::{OPERATOR_KEY, Server};
+use anyhow::{Context as _, ensure};
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// The partner of a benchmark.
+const PARTNER: &str = "00000000-0000-4000-8000-000000000001";
+
+/// How many offers answer one application.
+const OFFERS: usize = 5;
+
+/// An application and one of its offers.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The application's id.
+    pub application: String,
+    /// The offer's id.
+    pub offer: String,
+}
+
+impl Pair {
+    /// Where the operator finds the offer.
+    pub fn operator_path(&self) -> String {
+        format!("/operator/applications/{}/offers/{}", self.application, self.offer)
+    }
+
+    /// Where the partner accepts it.
+    pub fn accept_path(&self) -> String {
+        format!("/lending/applications/{}/offers/{}/accept", self.application, self.offer)
+    }
+}
+
+/// As many offers, with ids that lie all over the key space.
+pub fn offers(count: usize) -> Vec<Pair> {
+    let id = |kind: u128, n: usize| {
+        // Multiplication by an odd number visits every value once, in no order that a tree would like.
+        let bits = ((kind << 64) | (n as u128 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
+        let hex = format!("{bits:032x}");
+        format!("{}-{}-4{}-8{}-{}", &hex[..8], &hex[8..12], &hex[13..16], &hex[17..20], &hex[20..])
+    };
+    (0..count).map(|n| Pair { application: id(1, n / OFFERS), offer: id(2, n) }).collect()
+}
+
+/// Puts a partner and all offers into the service; returns the partner's key.
+pub fn fill(server: &Server, folder: &Path, offers: &[Pair]) -> anyhow::Result<String> {
+    server.operate("PUT", &format!("/operator/partners/{PARTNER}"), r#"{"name":"Benchmark"}"#)?;
+    let key = server.operate(
+        "POST",
+        &format!("/operator/partners/{PARTNER}/keys"),
+        r#"{"name":"Benchmark","areas":["lending","payments"]}"#,
+    )?;
+    let key: serde_json::Value = serde_json::from_str(&key)?;
+    let key = key["key"].as_str().context("no key in the operator's answer")?;
+
+    let mut lines = String::new();
+    for pair in offers.iter().step_by(OFFERS) {
+        writeln!(lines, r#"PUT /operator/applications/{} {{"partnerId":"{PARTNER}"}}"#, pair.application)?;
+    }
+    put(server, folder, lines)?;
+    let mut lines = String::new();
+    for (n, pair) in offers.iter().enumerate() {
+        writeln!(lines, "PUT {} {}", pair.operator_path(), terms(n))?;
+    }
+    put(server, folder, lines)?;
+    Ok(key.to_owned())
+}
+
+/// The terms of an offer, with an amount that can be told apart.
+pub fn terms(amount: usize) -> String {
+    format!(
+        r#"{{"details":"Representative Rate","fundingType":"TermLoan","offerType":"Underwritten","annualPercentageRate":0.0905,"interestRate":0.03,"expiryAt":"2032-06-03T12:15:44.0503342+00:00","redirectUrl":"https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce","amount":{amount}.5,"duration":"TwoYears"}}"#
+    )
+}
+
+/// Sends every line once. The driver stops with some requests unanswered; the last lines come twice, so that these are
+/// repetitions.
+fn put(server: &Server, folder: &Path, mut lines: String) -> anyhow::Result<()> {
+    const CONNECTIONS: usize = 64;
+    let again: Vec<_> = lines.lines().rev().take(4 * CONNECTIONS).map(str::to_owned).collect();
+    for line in again {
+        writeln!(lines, "{line}")?;
+    }
+    let filled = wrk(folder, server.operator, ("X-Operator-Key", OPERATOR_KEY), CONNECTIONS, 600, Lines::Once(&lines))?;
+    ensure!(filled.errors == 0, "the store could not be filled: {} errors", filled.errors);
+    println!("  {} requests put in {:.1} s", filled.requests, filled.seconds);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn ids_are_distinct_uuids() {
+        let offers = offers(10_000);
+        assert_eq!(offers.iter().map(|pair| &pair.offer).collect::<HashSet<_>>().len(), 10_000);
+        assert_eq!(offers.iter().map(|pair| &pair.application).collect::<HashSet<_>>().len(), 10_000 / OFFERS);
+        assert!(offers.iter().all(|pair| pair.offer.len() == 36 && pair.application.len() == 36));
+    }
+}

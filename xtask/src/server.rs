@@ -1,0 +1,154 @@
+//! A server that is measured or killed.
+
+use anyhow::{Context as _, bail, ensure};
+use std::fs::{self, File};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The operator's key in a benchmark.
+pub const OPERATOR_KEY: &str = "operator-key-of-a-benchmark-on-loopback";
+
+/// Which server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Kind {
+    /// Limit (a): a synced append and a constant.
+    Disk,
+    /// The service.
+    Lendpay,
+    /// Limit (b): a constant.
+    Poem,
+}
+
+impl Kind {
+    /// Every server, in the order in which a round measures them.
+    pub const ALL: [Self; 3] = [Self::Disk, Self::Lendpay, Self::Poem];
+
+    /// How the report names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Disk => "limit (a): hyper and a synced append",
+            Self::Lendpay => "lendpay",
+            Self::Poem => "limit (b): poem, no disk",
+        }
+    }
+}
+
+/// A running server.
+pub struct Server {
+    child: Child,
+    /// Where partners connect.
+    pub address: SocketAddr,
+    /// Where the operator connects.
+    pub operator: SocketAddr,
+}
+
+impl Server {
+    /// Starts a server on a folder of data, with its log in `folder`, and waits until it listens.
+    pub fn start(root: &Path, folder: &Path, kind: Kind, data: &Path) -> anyhow::Result<Self> {
+        let (address, operator) = (free_address()?, free_address()?);
+        fs::create_dir_all(data)?;
+        let binaries = root.join("target/release");
+        let listen = ["--listen".to_owned(), address.to_string()];
+        let mut command = match kind {
+            Kind::Lendpay => {
+                let mut command = Command::new(binaries.join("lendpay"));
+                command.arg("serve").args(listen).args(["--store", &format!("sled:{}", data.display())]);
+                command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]);
+                command
+            }
+            Kind::Disk | Kind::Poem => {
+                let mut command = Command::new(binaries.join("xtask"));
+                command.args(["limit", if kind == Kind::Disk { "disk" } else { "poem" }]).args(listen);
+                if kind == Kind::Disk {
+                    command.arg("--file").arg(data.join("file"));
+                }
+                command
+            }
+        };
+        let log = File::create(folder.join("server.log"))?;
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+        let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
+        let mut server = Self { child, address, operator };
+        server.wait_until_it_listens()?;
+        Ok(server)
+    }
+
+    fn wait_until_it_listens(&mut self) -> anyhow::Result<()> {
+        let end = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(self.address).is_err() {
+            if let Some(status) = self.child.try_wait()? {
+                bail!("the server ended ({status}); see server.log in the report's folder");
+            }
+            ensure!(Instant::now() < end, "the server does not listen; see server.log in the report's folder");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(())
+    }
+
+    /// The CPU time that the process has used, in seconds.
+    pub fn cpu(&self) -> anyhow::Result<f64> {
+        /// USER_HZ, which Linux fixes for programs.
+        const TICKS: f64 = 100.0;
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        // The name in brackets may hold spaces; user and system time are the 12th and 13th fields after it.
+        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks =
+            |n: usize| fields.get(n).and_then(|field| field.parse::<f64>().ok()).context("no CPU time in /proc");
+        Ok((ticks(11)? + ticks(12)?) / TICKS)
+    }
+
+    /// The most memory that the process has had resident, in MiB.
+    pub fn peak_memory(&self) -> anyhow::Result<f64> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM in /proc")?;
+        let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+        Ok(kib / 1024.0)
+    }
+
+    /// Sends a request to the operator side that must succeed; returns the body.
+    pub fn operate(&self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
+        let mut stream = TcpStream::connect(self.operator)?;
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nX-Operator-Key: {OPERATOR_KEY}\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            self.operator,
+            body.len()
+        )?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer)?;
+        let (head, body) = answer.split_once("\r\n\r\n").context("no answer from the operator side")?;
+        ensure!(head.starts_with("HTTP/1.1 20"), "{method} {path}: {answer}");
+        Ok(body.to_owned())
+    }
+
+    /// Kills the server: SIGKILL, no chance to do anything.
+    pub fn kill(&mut self) -> anyhow::Result<()> {
+        self.child.kill()?;
+        self.child.wait()?;
+        Ok(())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // Already gone after `kill`.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Removes a folder, if it is there.
+pub fn remove(folder: &Path) -> anyhow::Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+    }
+    Ok(())
+}
+
+fn free_address() -> anyhow::Result<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
