@@ -44,6 +44,6 @@ pub fn test(root: &Path) -> anyhow::Result<()> {
 fn walk(root: &Path, tools: &NodeModules, demo: &Demo, breakage: Option<&str>) -> anyhow::Result<Command> {
     let mut walk = command(root, "node", &["xtask/browser/docs.cjs"]);
     walk.args(breakage).env("NODE_PATH", tools.folder());
-    demo.tell(&mut walk)?;
+    walk.envs(demo.to_try()?);
     Ok(walk)
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use anyhow::Context;
 
@@ -35,13 +35,17 @@ impl Demo {
         Ok(demo)
     }
 
-    /// Tells a program what there is to try, in the environment.
-    pub fn tell(&self, command: &mut Command) -> anyhow::Result<()> {
-        let offer = |at: usize| self.offers.get(at).context("the demo has too few offers");
-        command.env("LENDPAY_BASE", &self.base).env("LENDPAY_KEY", &self.key);
-        command.env("LENDPAY_APPLICATION", &self.application).env("LENDPAY_OFFER", offer(0)?);
-        command.env("LENDPAY_INDICATIVE", offer(1)?).env("LENDPAY_DECLINED", offer(3)?);
-        Ok(())
+    /// What there is to try, for a program's environment.
+    pub fn to_try(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
+        let offer = |at: usize| self.offers.get(at).cloned().context("the demo has too few offers");
+        Ok(vec![
+            ("LENDPAY_BASE", self.base.clone()),
+            ("LENDPAY_KEY", self.key.clone()),
+            ("LENDPAY_APPLICATION", self.application.clone()),
+            ("LENDPAY_OFFER", offer(0)?),
+            ("LENDPAY_INDICATIVE", offer(1)?),
+            ("LENDPAY_DECLINED", offer(3)?),
+        ])
     }
 
     fn read_screen(&mut self) -> anyhow::Result<()> {

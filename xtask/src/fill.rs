@@ -6,8 +6,8 @@ use anyhow::{Context as _, ensure};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The partner of a benchmark.
-const PARTNER: &str = "00000000-0000-4000-8000-000000000001";
+/// The partner.
+pub const PARTNER: &str = "00000000-0000-4000-8000-000000000001";
 
 /// How many offers answer one application.
 const OFFERS: usize = 5;
@@ -24,7 +24,12 @@ pub struct Pair {
 impl Pair {
     /// Where the operator finds the offer.
     pub fn operator_path(&self) -> String {
-        format!("/operator/applications/{}/offers/{}", self.application, self.offer)
+        format!("{}/offers/{}", self.application_path(), self.offer)
+    }
+
+    /// Where the operator finds the application.
+    pub fn application_path(&self) -> String {
+        format!("/operator/applications/{}", self.application)
     }
 
     /// Where the partner accepts it.
@@ -44,20 +49,36 @@ pub fn offers(count: usize) -> Vec<Pair> {
     (0..count).map(|n| Pair { application: id(1, n / OFFERS), offer: id(2, n) }).collect()
 }
 
-/// Puts a partner and all offers into the service; returns the partner's key.
-pub fn fill(server: &Server, folder: &Path, offers: &[Pair]) -> anyhow::Result<String> {
-    server.operate("PUT", &format!("/operator/partners/{PARTNER}"), r#"{"name":"Benchmark"}"#)?;
-    let key = server.operate(
-        "POST",
-        &format!("/operator/partners/{PARTNER}/keys"),
-        r#"{"name":"Benchmark","areas":["lending","payments"]}"#,
-    )?;
-    let key: serde_json::Value = serde_json::from_str(&key)?;
-    let key = key["key"].as_str().context("no key in the operator's answer")?;
+/// A partner's key.
+pub struct Key {
+    /// What the operator calls it by.
+    pub id: String,
+    /// What the partner sends.
+    pub text: String,
+}
 
+/// Puts the partner into the service; returns a key of it.
+pub fn partner(server: &Server) -> anyhow::Result<Key> {
+    let path = format!("/operator/partners/{PARTNER}");
+    server.operate("PUT", &path, r#"{"name":"Benchmark"}"#)?;
+    let key =
+        server.operate("POST", &format!("{path}/keys"), r#"{"name":"Benchmark","areas":["lending","payments"]}"#)?;
+    let key: serde_json::Value = serde_json::from_str(&key)?;
+    let field = |name: &str| key[name].as_str().map(str::to_owned).with_context(|| format!("a key without {name}"));
+    Ok(Key { id: field("keyId")?, text: field("key")? })
+}
+
+/// What the operator says of an application.
+pub fn application() -> String {
+    format!(r#"{{"partnerId":"{PARTNER}"}}"#)
+}
+
+/// Puts the partner and all offers into the service; returns the partner's key.
+pub fn fill(server: &Server, folder: &Path, offers: &[Pair]) -> anyhow::Result<String> {
+    let key = partner(server)?;
     let mut lines = String::new();
     for pair in offers.iter().step_by(OFFERS) {
-        writeln!(lines, r#"PUT /operator/applications/{} {{"partnerId":"{PARTNER}"}}"#, pair.application)?;
+        writeln!(lines, "PUT {} {}", pair.application_path(), application())?;
     }
     put(server, folder, lines)?;
     let mut lines = String::new();
@@ -65,7 +86,7 @@ pub fn fill(server: &Server, folder: &Path, offers: &[Pair]) -> anyhow::Result<S
         writeln!(lines, "PUT {} {}", pair.operator_path(), terms(n))?;
     }
     put(server, folder, lines)?;
-    Ok(key.to_owned())
+    Ok(key.text)
 }
 
 /// The terms of an offer, with an amount that can be told apart.

@@ -1,10 +1,11 @@
 //! A server that is measured or killed.
 
+use crate::command::{command, run};
 use anyhow::{Context as _, bail, ensure};
 use std::fs::{self, File};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -46,21 +47,20 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a server on a folder of data, with its log in `folder`, and waits until it listens.
-    pub fn start(root: &Path, folder: &Path, kind: Kind, data: &Path) -> anyhow::Result<Self> {
+    /// Starts a server of a folder of programs on a folder of data, with its log in `folder`, and waits until it listens.
+    pub fn start(programs: &Path, folder: &Path, kind: Kind, data: &Path) -> anyhow::Result<Self> {
         let (address, operator) = (free_address()?, free_address()?);
         fs::create_dir_all(data)?;
-        let binaries = root.join("target/release");
         let listen = ["--listen".to_owned(), address.to_string()];
         let mut command = match kind {
             Kind::Lendpay => {
-                let mut command = Command::new(binaries.join("lendpay"));
+                let mut command = Command::new(programs.join("lendpay"));
                 command.arg("serve").args(listen).args(["--store", &format!("sled:{}", data.display())]);
                 command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]);
                 command
             }
             Kind::Disk | Kind::Poem => {
-                let mut command = Command::new(binaries.join("xtask"));
+                let mut command = Command::new(programs.join("xtask"));
                 command.args(["limit", if kind == Kind::Disk { "disk" } else { "poem" }]).args(listen);
                 if kind == Kind::Disk {
                     command.arg("--file").arg(data.join("file"));
@@ -110,19 +110,12 @@ impl Server {
 
     /// Sends a request to the operator side that must succeed; returns the body.
     pub fn operate(&self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
-        let mut stream = TcpStream::connect(self.operator)?;
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\nX-Operator-Key: {OPERATOR_KEY}\r\n\
-             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
-            self.operator,
-            body.len()
-        )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        let (head, body) = answer.split_once("\r\n\r\n").context("no answer from the operator side")?;
-        ensure!(head.starts_with("HTTP/1.1 20"), "{method} {path}: {answer}");
-        Ok(body.to_owned())
+        send(self.operator, ("X-Operator-Key", OPERATOR_KEY), method, path, body)
+    }
+
+    /// Sends a request to the partner side that must succeed; returns the body.
+    pub fn post(&self, key: &str, path: &str, body: &str) -> anyhow::Result<String> {
+        send(self.address, ("X-Service-ApiKey", key), "POST", path, body)
     }
 
     /// Kills the server: SIGKILL, no chance to do anything.
@@ -141,12 +134,46 @@ impl Drop for Server {
     }
 }
 
+/// Builds programs of the workspace for release; returns the folder where they are.
+pub fn release(root: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
+    let mut build = command(root, "cargo", &["build", "--release", "--locked"]);
+    for package in packages {
+        build.args(["--package", package]);
+    }
+    run(&mut build)?;
+    // Cargo puts the profiles beside each other.
+    let program = std::env::current_exe().context("this program has no path")?;
+    let target = program.ancestors().nth(2).context("this program lies in no target folder")?;
+    Ok(target.join("release"))
+}
+
 /// Removes a folder, if it is there.
 pub fn remove(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
     }
     Ok(())
+}
+
+fn send(
+    address: SocketAddr,
+    (header, key): (&str, &str),
+    method: &str,
+    path: &str,
+    body: &str,
+) -> anyhow::Result<String> {
+    let mut stream = TcpStream::connect(address)?;
+    write!(
+        stream,
+        "{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{header}: {key}\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    let (head, body) = answer.split_once("\r\n\r\n").with_context(|| format!("no answer from {address}"))?;
+    ensure!(head.starts_with("HTTP/1.1 20"), "{method} {path}: {answer}");
+    Ok(body.to_owned())
 }
 
 fn free_address() -> anyhow::Result<SocketAddr> {

@@ -12,8 +12,8 @@ pub mod load;
 mod plot;
 mod report;
 
-use crate::server::{Kind, Server, remove};
-use crate::{command, fill};
+use crate::fill;
+use crate::server::{Kind, Server, release, remove};
 use anyhow::Context as _;
 use load::Job;
 use report::Results;
@@ -40,8 +40,7 @@ pub struct Arguments {
 
 /// Builds, measures all servers in turn, and writes the report into `target/bench`.
 pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
-    let build = ["build", "--release", "--locked", "-p", "lendpay", "-p", "xtask"];
-    command::run(&mut command::command(root, "cargo", &build))?;
+    let programs = release(root, &["lendpay", "xtask"])?;
     let folder = root.join("target/bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
 
@@ -53,7 +52,7 @@ pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
             println!("\nround {round} of {}: {}", arguments.rounds, kind.name());
             let data = folder.join("data");
             remove(&data)?;
-            let mut server = Server::start(root, &folder, kind, &data)?;
+            let mut server = Server::start(&programs, &folder, kind, &data)?;
             let key = if kind == Kind::Lendpay { fill::fill(&server, &folder, &offers)? } else { String::new() };
             // A slice of offers for each number of connections: more for more connections, which use them up faster.
             let weights: Vec<_> = arguments.connections.iter().map(|&n| (n as f64).sqrt() + 4.0).collect();

@@ -8,8 +8,8 @@
 mod disk;
 mod load;
 
-use crate::server::{Kind, Server, remove};
-use crate::{command, fill, tools};
+use crate::server::{Kind, Server, release, remove};
+use crate::{fill, tools};
 use anyhow::{Context as _, ensure};
 use disk::Disk;
 use load::{Ledger, Load, Page};
@@ -36,14 +36,13 @@ pub struct Arguments {
 
 /// Builds the service and runs all rounds.
 pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
-    let build = ["build", "--release", "--locked", "-p", "lendpay"];
-    command::run(&mut command::command(root, "cargo", &build))?;
+    let programs = release(root, &["lendpay"])?;
     let folder = root.join("target/durability");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
 
     let data = folder.join("data");
     remove(&data)?;
-    rounds(root, &folder, &data, arguments, arguments.kills, "kill -9", &mut |server| server.kill())?;
+    rounds(&programs, &folder, &data, arguments, arguments.kills, "kill -9", &mut |server| server.kill())?;
     remove(&data)?;
     if arguments.cuts == 0 {
         return Ok(());
@@ -55,7 +54,7 @@ pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     tools::debian_packages(root, tools::POWER_SWITCH)?;
     let disk = Disk::create(root, &folder)?;
     let data = disk.mounted_at().join("data");
-    rounds(root, &folder, &data, arguments, arguments.cuts, "power cut", &mut |server| {
+    rounds(&programs, &folder, &data, arguments, arguments.cuts, "power cut", &mut |server| {
         // The power goes first: a process that is killed by a signal could not write either, but a cut must be what ends it.
         disk.cut()?;
         server.kill()?;
@@ -64,7 +63,7 @@ pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn rounds(
-    root: &Path,
+    programs: &Path,
     folder: &Path,
     data: &Path,
     arguments: &Arguments,
@@ -77,7 +76,7 @@ fn rounds(
     }
     println!("\n{name}: {count} rounds of {} acknowledged writes by {} writers", arguments.writes, arguments.writers);
     let offers = fill::offers(count * arguments.writes + 20_000);
-    let mut server = Server::start(root, folder, Kind::Lendpay, data)?;
+    let mut server = Server::start(programs, folder, Kind::Lendpay, data)?;
     let key = fill::fill(&server, folder, &offers)?;
     let ledger = Ledger::new(offers);
     for round in 1..=count {
@@ -88,7 +87,7 @@ fn rounds(
         end(&mut server)?;
         killed.join()?;
         let begin = Instant::now();
-        server = Server::start(root, folder, Kind::Lendpay, data)
+        server = Server::start(programs, folder, Kind::Lendpay, data)
             .with_context(|| format!("round {round}: the store does not open again"))?;
         let reopened = begin.elapsed();
         let checked = ledger.check(&server, &key, page)?;

@@ -35,7 +35,7 @@ pub fn test(root: &Path, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
     path.push(":classes");
     let mut program = command(folder, "java", &["-classpath"]);
     program.arg(path).arg("Main");
-    demo.tell(&mut program)?;
+    program.envs(demo.to_try()?);
     run(&mut program)
 }
 

@@ -17,6 +17,6 @@ pub fn test(root: &Path, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
     // Strict, by its mypy.ini.
     run(&mut command(folder, programs.join("mypy"), &["main.py", "lendpay_partner"]))?;
     let mut program = command(folder, programs.join("python"), &["main.py"]);
-    demo.tell(&mut program)?;
+    program.envs(demo.to_try()?);
     run(&mut program)
 }

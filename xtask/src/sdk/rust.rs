@@ -19,6 +19,6 @@ pub fn test(folder: &Path, demo: &Demo) -> anyhow::Result<()> {
     let mut program = command(folder, "cargo", &["run", "--quiet", "--locked", "--example", "main"]);
     // Beside the client and not in it, so that generating it anew does not throw away its dependencies.
     program.env("RUSTFLAGS", "-D warnings").env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
-    demo.tell(&mut program)?;
+    program.envs(demo.to_try()?);
     run(&mut program)
 }

@@ -30,7 +30,7 @@ pub fn test(root: &Path, folder: &Path, name: &str, demo: &Demo) -> anyhow::Resu
     fs::write(folder.join("package.json"), package(name)).context("cannot write package.json")?;
     run(&mut command(folder, tools.program("tsc"), &["--project", "tsconfig.json"]))?;
     let mut program = command(folder, "node", &["js/main.js"]);
-    demo.tell(&mut program)?;
+    program.envs(demo.to_try()?);
     run(&mut program)
 }
 
