@@ -96,11 +96,12 @@ pub fn terms(amount: usize) -> String {
     )
 }
 
-/// Sends every line once. The driver stops with some requests unanswered; the last lines come twice, so that these are
-/// repetitions.
+/// Sends every line. wrk makes the first request once without sending it, to see what it is like, and stops with some
+/// requests unanswered: the first line and the last ones come twice, so that these are repetitions.
 fn put(server: &Server, folder: &Path, mut lines: String) -> anyhow::Result<()> {
     const CONNECTIONS: usize = 64;
-    let again: Vec<_> = lines.lines().rev().take(4 * CONNECTIONS).map(str::to_owned).collect();
+    let again: Vec<_> =
+        lines.lines().take(1).chain(lines.lines().rev().take(4 * CONNECTIONS)).map(str::to_owned).collect();
     for line in again {
         writeln!(lines, "{line}")?;
     }
