@@ -12,6 +12,9 @@ pub const PARTNER: &str = "00000000-0000-4000-8000-000000000001";
 /// How many offers answer one application.
 const OFFERS: usize = 5;
 
+/// How many offers the driver is given at once: it keeps their requests in memory. Whole applications.
+const PART: usize = 40_000 * OFFERS;
+
 /// An application and one of its offers.
 #[derive(Clone, Debug)]
 pub struct Pair {
@@ -76,17 +79,27 @@ pub fn application() -> String {
 /// Puts the partner and all offers into the service; returns the partner's key.
 pub fn fill(server: &Server, folder: &Path, offers: &[Pair]) -> anyhow::Result<String> {
     let key = partner(server)?;
-    let mut lines = String::new();
-    for pair in offers.iter().step_by(OFFERS) {
-        writeln!(lines, "PUT {} {}", pair.application_path(), application())?;
+    for part in offers.chunks(PART) {
+        let mut lines = String::new();
+        for pair in part.iter().step_by(OFFERS) {
+            writeln!(lines, "PUT {} {}", pair.application_path(), application())?;
+        }
+        put(server, folder, lines)?;
+        overwrite(server, folder, part, 0)?;
     }
-    put(server, folder, lines)?;
-    let mut lines = String::new();
-    for (n, pair) in offers.iter().enumerate() {
-        writeln!(lines, "PUT {} {}", pair.operator_path(), terms(n))?;
-    }
-    put(server, folder, lines)?;
     Ok(key.text)
+}
+
+/// Puts terms for all offers, with amounts that begin at a number.
+pub fn overwrite(server: &Server, folder: &Path, offers: &[Pair], amount: usize) -> anyhow::Result<()> {
+    for part in offers.chunks(PART) {
+        let mut lines = String::new();
+        for (n, pair) in part.iter().enumerate() {
+            writeln!(lines, "PUT {} {}", pair.operator_path(), terms(amount + n))?;
+        }
+        put(server, folder, lines)?;
+    }
+    Ok(())
 }
 
 /// The terms of an offer, with an amount that can be told apart.
@@ -107,7 +120,6 @@ fn put(server: &Server, folder: &Path, mut lines: String) -> anyhow::Result<()> 
     }
     let filled = wrk(folder, server.operator, ("X-Operator-Key", OPERATOR_KEY), CONNECTIONS, 600, Lines::Once(&lines))?;
     ensure!(filled.errors == 0, "the store could not be filled: {} errors", filled.errors);
-    println!("  {} requests put in {:.1} s", filled.requests, filled.seconds);
     Ok(())
 }
 

@@ -11,6 +11,7 @@ mod fill;
 mod linters;
 mod openapi;
 mod report;
+mod scale;
 mod sdk;
 mod server;
 mod test_run;
@@ -64,6 +65,10 @@ enum Chore {
     /// A power cut is simulated: ext4 on a loop device that is shut down without its journal being written. That needs root;
     /// without it only the kills are done, and the report says so.
     Durability(durability::Arguments),
+    /// Measures what a large store costs: export, import, speed, memory, disk, reopening
+    ///
+    /// Takes some minutes, and 10 GB below target/scale.
+    Scale(scale::Arguments),
     /// A yardstick of the benchmark
     #[command(hide = true)]
     Limit {
@@ -166,6 +171,10 @@ fn run(root: &Path, chore: Chore) -> anyhow::Result<()> {
         Chore::Durability(arguments) => {
             needs(&[tools::LOAD])?;
             durability::run(root, &arguments)
+        }
+        Chore::Scale(arguments) => {
+            needs(&[tools::LOAD])?;
+            scale::run(root, &arguments)
         }
         Chore::Limit { limit } => bench::limits::run(limit),
         Chore::Test { all } => test_run::run(root, all),

@@ -102,10 +102,21 @@ impl Server {
 
     /// The most memory that the process has had resident, in MiB.
     pub fn peak_memory(&self) -> anyhow::Result<f64> {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM in /proc")?;
-        let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
-        Ok(kib / 1024.0)
+        peak_memory(self.child.id())
+    }
+
+    /// Begins to watch the peak anew; returns what is resident now, in MiB.
+    pub fn forget_peak_memory(&self) -> anyhow::Result<f64> {
+        fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").context("cannot reset VmHWM")?;
+        self.peak_memory()
+    }
+
+    /// Stops the server as an operator would, and waits for its end.
+    pub fn stop(&mut self) -> anyhow::Result<()> {
+        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().context("cannot run `kill`")?;
+        let status = self.child.wait()?;
+        ensure!(status.success(), "the server stopped with {status}; see server.log in the report's folder");
+        Ok(())
     }
 
     /// Sends a request to the operator side that must succeed; returns the body.
@@ -132,6 +143,14 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The most memory that a process has had resident, in MiB.
+pub fn peak_memory(process: u32) -> anyhow::Result<f64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status"))?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM in /proc")?;
+    let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    Ok(kib / 1024.0)
 }
 
 /// Builds programs of the workspace for release; returns the folder where they are.

@@ -10,7 +10,7 @@
 pub mod limits;
 pub mod load;
 mod plot;
-mod report;
+pub mod report;
 
 use crate::fill;
 use crate::server::{Kind, Server, release, remove};

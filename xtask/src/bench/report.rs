@@ -32,12 +32,17 @@ impl Results {
     /// The median of a figure.
     pub fn median(&self, kind: Kind, job: Job, connections: usize, figure: impl Fn(&Cell) -> f64) -> f64 {
         let mut values: Vec<_> = self.0.get(&(job, connections, kind)).into_iter().flatten().map(figure).collect();
-        values.sort_by(f64::total_cmp);
-        match values.len() {
-            0 => f64::NAN,
-            n if n % 2 == 1 => values[n / 2],
-            n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
-        }
+        median(&mut values)
+    }
+}
+
+/// The middle of some values; of an even number, the middle of the two there.
+pub fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    match values.len() {
+        0 => f64::NAN,
+        n if n % 2 == 1 => values[n / 2],
+        n => f64::midpoint(values[n / 2 - 1], values[n / 2]),
     }
 }
 
