@@ -101,6 +101,7 @@ pub async fn until_stopped(
         counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));
     let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), request_time));
 
+    listener::raise_descriptor_limit();
     let stop = CancellationToken::new();
     let mut accepting = vec![tokio::spawn(listener::accept(listener, site, stop.clone()))];
     if let Some(OperatorListener { listener, key, .. }) = operator {

@@ -9,6 +9,7 @@ mod watched;
 
 use lendpay_api::{Clock, Side};
 use poem::{Endpoint, Response};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -48,6 +49,15 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
+}
+
+/// Raises the number of connections that the process may have to what it is allowed: the usual 1,024 at first is kept low
+/// for programs that use `select`, which this is not.
+pub fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
+        tracing::warn!(%error, "the limit of open files cannot be raised");
+    }
 }
 
 /// Accepts and serves connections until `stop`, then closes the socket and returns those that are still open.

@@ -7,6 +7,7 @@ mod kill;
 mod load;
 mod operator;
 mod operator_secrets;
+mod overload;
 mod process;
 mod refusals;
 mod secrets;

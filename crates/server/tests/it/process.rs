@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::CommandExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
@@ -56,6 +56,34 @@ impl Process {
             }
         });
         Self { child, log, seen: Vec::new(), reader: Some(reader) }
+    }
+
+    /// The `/proc` folder of the process's child: of the binary, when another program runs it.
+    fn child_folder(&self) -> PathBuf {
+        let id = self.child.id();
+        let children = std::fs::read_to_string(format!("/proc/{id}/task/{id}/children")).expect("a process");
+        Path::new("/proc").join(children.split_whitespace().next().expect("a child"))
+    }
+
+    /// The most memory that the child has had resident, in KiB.
+    pub fn peak_memory_of_child(&self) -> u64 {
+        let status = std::fs::read_to_string(self.child_folder().join("status")).expect("a process");
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+        line.trim().trim_end_matches("kB").trim().parse().expect("a number")
+    }
+
+    /// Waits until a thread of the child is held by the tracer that runs it, or is not.
+    pub fn wait_until_held(&self, thread: &str, wanted: bool) {
+        let (threads, held) = (self.child_folder().join("task"), format!("({thread}) t "));
+        let is_held = || {
+            let mut threads = std::fs::read_dir(&threads).expect("a process").filter_map(Result::ok);
+            threads.any(|thread| {
+                std::fs::read_to_string(thread.path().join("stat")).is_ok_and(|stat| stat.contains(&held))
+            })
+        };
+        while is_held() != wanted {
+            std::thread::yield_now();
+        }
     }
 
     /// The process's standard output, which must have been piped.

@@ -8,6 +8,7 @@
 
 use super::decide::Stage;
 use super::health::{Health, Seen};
+use super::queue::Queued;
 use super::trees::Trees;
 use super::work::{Decided, Work};
 use super::{mark, quiet};
@@ -16,7 +17,7 @@ use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The most commands of a group: bounds the time that the first of them waits for the last.
 const GROUP: usize = 512;
@@ -26,7 +27,8 @@ pub(super) struct Committer {
     pub(super) directory: PathBuf,
     /// `<path>/db`, opened by us: the database itself never syncs it before answering.
     pub(super) file: File,
-    pub(super) receiver: Receiver<Work>,
+    pub(super) receiver: Receiver<Queued>,
+    pub(super) patience: Duration,
     pub(super) health: Arc<Health>,
     pub(super) stage: Stage,
 }
@@ -38,9 +40,17 @@ impl Committer {
         let mut decided = Vec::with_capacity(GROUP);
         let mut group = 0;
         while let Ok(first) = self.receiver.recv() {
-            work.push(first);
-            work.extend(self.receiver.try_iter().take(GROUP - 1));
-            self.health.dequeued(work.len());
+            let mut taken = 0;
+            let now = Instant::now();
+            for Queued { work: command, since } in std::iter::once(first).chain(self.receiver.try_iter()).take(GROUP) {
+                taken += 1;
+                if now.saturating_duration_since(since) > self.patience {
+                    command.refuse();
+                } else {
+                    work.push(command);
+                }
+            }
+            self.health.dequeued(taken);
             if self.health.failure_reason().is_some() {
                 // A reader found the database broken.
                 return self.stop("the database failed under a reader", decided);

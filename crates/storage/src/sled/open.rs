@@ -17,6 +17,7 @@ use std::io;
 use std::panic::AssertUnwindSafe;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The version of the format: which trees there are, how keys look, and what the log means. Values have one of their own.
 const FORMAT: u32 = 1;
@@ -33,11 +34,14 @@ pub struct SledOptions {
     pub cache_capacity: u64,
     /// Commands that may wait; more are refused. Default 4096.
     pub queue: usize,
+    /// How long a command may wait; one that has waited longer is refused, and not done. Shorter than callers wait for an
+    /// answer, so that they learn that nothing was done. Default 10 s.
+    pub patience: Duration,
 }
 
 impl Default for SledOptions {
     fn default() -> Self {
-        Self { cache_capacity: 256 * 1024 * 1024, queue: 4096 }
+        Self { cache_capacity: 256 * 1024 * 1024, queue: 4096, patience: Duration::from_secs(10) }
     }
 }
 
@@ -122,6 +126,7 @@ impl SledStore {
             directory: path.into(),
             file,
             receiver,
+            patience: options.patience,
             health: Arc::clone(&health),
             stage,
         };

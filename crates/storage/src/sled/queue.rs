@@ -6,17 +6,24 @@ use lendpay_domain::StoreError;
 use lendpay_domain::store::Answer;
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, PoisonError, RwLock};
+use std::time::Instant;
 use tokio::sync::oneshot;
+
+/// A command that waits.
+pub(super) struct Queued {
+    pub(super) work: Work,
+    pub(super) since: Instant,
+}
 
 /// The callers' end.
 pub(super) struct Queue {
     /// `None` once the store is closed.
-    sender: RwLock<Option<SyncSender<Work>>>,
+    sender: RwLock<Option<SyncSender<Queued>>>,
     health: Arc<Health>,
 }
 
 impl Queue {
-    pub(super) fn new(capacity: usize, health: Arc<Health>) -> (Self, Receiver<Work>) {
+    pub(super) fn new(capacity: usize, health: Arc<Health>) -> (Self, Receiver<Queued>) {
         let (sender, receiver) = sync_channel(capacity);
         (Self { sender: RwLock::new(Some(sender)), health }, receiver)
     }
@@ -40,7 +47,7 @@ impl Queue {
         let Some(sender) = sender.as_ref() else { return Err(StoreError::Unavailable) };
         // Counted before it is sent, so that the committer never counts down first.
         self.health.enqueued();
-        sender.try_send(work).map_err(|error| {
+        sender.try_send(Queued { work, since: Instant::now() }).map_err(|error| {
             self.health.dequeued(1);
             match error {
                 TrySendError::Full(_) => StoreError::Overloaded,

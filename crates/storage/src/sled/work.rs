@@ -85,6 +85,15 @@ macro_rules! work {
             $($name($command, Reply<$outcome>),)+
         }
 
+        impl Work {
+            /// Tells the caller that there was too much to do, and nothing was done.
+            pub(super) fn refuse(self) {
+                match self {
+                    $(Self::$name(_, reply) => drop(reply.send(Err(StoreError::Overloaded))),)+
+                }
+            }
+        }
+
         /// An answer that waits for the sync.
         pub(super) enum Decided {
             $($name(Reply<$outcome>, Answer<$outcome>),)+

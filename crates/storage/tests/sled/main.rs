@@ -6,6 +6,7 @@ mod damage;
 mod failing_disk;
 mod fixture;
 mod import;
+mod overload;
 mod reopen;
 
 use conformance::Backend;
