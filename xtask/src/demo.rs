@@ -25,7 +25,8 @@ impl Demo {
         run(&mut command(root, "cargo", &["build", "--quiet", "--locked", "--package", "lendpay"]))?;
         // Cargo puts the workspace's programs beside each other.
         let program = std::env::current_exe().context("this program has no path")?.with_file_name("lendpay");
-        let mut demo = command(root, &program, &["demo", "--listen", "127.0.0.1:0", "--log", "warn"]);
+        let mut demo =
+            command(root, &program, &["demo", "--listen", "127.0.0.1:0", "--log", "warn", "--rate-limit", "off"]);
         let child =
             demo.stdout(Stdio::piped()).spawn().with_context(|| format!("cannot start {}", program.display()))?;
         let mut demo =

@@ -79,23 +79,24 @@ pub fn application() -> String {
 /// Puts the partner and all offers into the service; returns the partner's key.
 pub fn fill(server: &Server, folder: &Path, offers: &[Pair]) -> anyhow::Result<String> {
     let key = partner(server)?;
-    for part in offers.chunks(PART) {
+    for (n, part) in offers.chunks(PART).enumerate() {
         let mut lines = String::new();
         for pair in part.iter().step_by(OFFERS) {
             writeln!(lines, "PUT {} {}", pair.application_path(), application())?;
         }
         put(server, folder, lines)?;
-        overwrite(server, folder, part, 0)?;
+        overwrite(server, folder, part, n * PART)?;
     }
     Ok(key.text)
 }
 
 /// Puts terms for all offers, with amounts that begin at a number.
 pub fn overwrite(server: &Server, folder: &Path, offers: &[Pair], amount: usize) -> anyhow::Result<()> {
+    let mut amounts = amount..;
     for part in offers.chunks(PART) {
         let mut lines = String::new();
-        for (n, pair) in part.iter().enumerate() {
-            writeln!(lines, "PUT {} {}", pair.operator_path(), terms(amount + n))?;
+        for (pair, amount) in part.iter().zip(&mut amounts) {
+            writeln!(lines, "PUT {} {}", pair.operator_path(), terms(amount))?;
         }
         put(server, folder, lines)?;
     }

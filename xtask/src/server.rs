@@ -55,7 +55,11 @@ impl Server {
         let mut command = match kind {
             Kind::Lendpay => {
                 let mut command = Command::new(programs.join("lendpay"));
-                command.arg("serve").args(listen).args(["--store", &format!("sled:{}", data.display())]);
+                command
+                    .arg("serve")
+                    .args(listen)
+                    .args(["--rate-limit", "off"])
+                    .args(["--store", &format!("sled:{}", data.display())]);
                 command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]);
                 command
             }

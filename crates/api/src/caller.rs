@@ -2,14 +2,16 @@
 
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::rate_limit::Limiter;
 use crate::tokens::{Refusal, Tokens};
 use lendpay_domain::event::Actor;
-use lendpay_domain::key::{Area, KeyHash};
+use lendpay_domain::key::{Area, Areas, KeyHash};
 use lendpay_domain::{PartnerId, Store};
 use poem::http::{HeaderMap, header};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use std::sync::Arc;
 
 /// The header that carries an API key.
 pub(crate) const KEY_HEADER: &str = "x-service-apikey";
@@ -60,37 +62,78 @@ pub(crate) struct Caller {
     pub actor: Actor,
 }
 
-/// Checks credentials, then the area. Notes the partner for the log. An API key decides when there is one.
-pub(crate) async fn admit<S: Store>(
-    store: &S,
-    tokens: Option<&Tokens>,
-    credentials: &Credentials,
-    area: Area,
-    context: &Context,
-) -> Result<Caller, Failure> {
-    let Some(presented) = credentials.key else {
-        let presented = credentials.token.as_ref().ok_or(Failure::NoCredentials)?;
-        let token = presented.as_ref().map_err(|Unreadable| Failure::InvalidToken)?;
-        return admit_token(store, tokens.ok_or(Failure::InvalidToken)?, token, area, context).await;
-    };
-    let hash = presented.map_err(|Unreadable| Failure::InvalidApiKey)?;
-    let key = store.find_key(hash).await?.filter(|key| key.is_valid(context.at)).ok_or(Failure::InvalidApiKey)?;
-    context.set_partner(key.partner);
-    store.note_use(hash, context.at);
-    if !key.areas.contains(area) {
-        return Err(Failure::InsufficientScope(area));
-    }
-    Ok(Caller { partner: key.partner, actor: Actor::Key(key.id) })
+/// What decides who gets in.
+#[derive(Clone, Default)]
+pub(crate) struct Gate {
+    /// OAuth 2.0; without it every token is refused.
+    pub tokens: Option<Arc<Tokens>>,
+    /// How often partners may call; without it as often as they like.
+    pub limiter: Option<Arc<Limiter>>,
 }
 
-/// Checks a token, whose client must be a partner's, then its scopes.
-async fn admit_token<S: Store>(
-    store: &S,
-    tokens: &Tokens,
-    token: &Token,
-    area: Area,
-    context: &Context,
-) -> Result<Caller, Failure> {
+/// Who a caller is, before it is asked what it may do.
+struct Known {
+    caller: Caller,
+    areas: Areas,
+    /// What it is told when its areas do not hold the one it wants.
+    refusal: fn(Area) -> Failure,
+}
+
+impl Gate {
+    /// Checks credentials, then the rate, then the area (contract 2.6). Notes the partner, and what it has left.
+    pub async fn admit<S: Store>(
+        &self,
+        store: &S,
+        credentials: &Credentials,
+        area: Area,
+        context: &Context,
+    ) -> Result<Caller, Failure> {
+        let known = self.authenticate(store, credentials, context).await;
+        let Some(limiter) = &self.limiter else { return known?.into(area) };
+        match known {
+            Ok(known) => {
+                let (allowance, verdict) = limiter.count(known.caller.partner);
+                context.set_allowance(allowance);
+                verdict.and_then(|()| known.into(area))
+            }
+            Err(failure) => {
+                if let (true, Some(peer)) = (failure.is_unauthenticated(), context.peer) {
+                    limiter.count_failure(peer)?;
+                }
+                Err(failure)
+            }
+        }
+    }
+
+    /// An API key decides when there is one.
+    async fn authenticate<S: Store>(
+        &self,
+        store: &S,
+        credentials: &Credentials,
+        context: &Context,
+    ) -> Result<Known, Failure> {
+        let Some(presented) = credentials.key else {
+            let presented = credentials.token.as_ref().ok_or(Failure::NoCredentials)?;
+            let token = presented.as_ref().map_err(|Unreadable| Failure::InvalidToken)?;
+            return holder_of(store, self.tokens.as_deref().ok_or(Failure::InvalidToken)?, token, context).await;
+        };
+        let hash = presented.map_err(|Unreadable| Failure::InvalidApiKey)?;
+        let key = store.find_key(hash).await?.filter(|key| key.is_valid(context.at)).ok_or(Failure::InvalidApiKey)?;
+        context.set_partner(key.partner);
+        store.note_use(hash, context.at);
+        let caller = Caller { partner: key.partner, actor: Actor::Key(key.id) };
+        Ok(Known { caller, areas: key.areas, refusal: Failure::InsufficientScope })
+    }
+}
+
+impl Known {
+    fn into(self, area: Area) -> Result<Caller, Failure> {
+        if self.areas.contains(area) { Ok(self.caller) } else { Err((self.refusal)(area)) }
+    }
+}
+
+/// Checks a token, whose client must be a partner's.
+async fn holder_of<S: Store>(store: &S, tokens: &Tokens, token: &Token, context: &Context) -> Result<Known, Failure> {
     let refused = |refusal: Refusal| {
         tracing::debug!(operation = %context.operation, reason = %refusal, "a token is not accepted");
         Failure::InvalidToken
@@ -98,10 +141,8 @@ async fn admit_token<S: Store>(
     let verified = tokens.verify(&token.0, context.at).await.map_err(refused)?;
     let partner = store.find_client(&verified.client).await?.ok_or_else(|| refused(Refusal::NoPartner))?;
     context.set_partner(partner);
-    if !verified.areas.contains(area) {
-        return Err(Failure::MissingScope(area));
-    }
-    Ok(Caller { partner, actor: Actor::OAuthClient })
+    let caller = Caller { partner, actor: Actor::OAuthClient };
+    Ok(Known { caller, areas: verified.areas, refusal: Failure::MissingScope })
 }
 
 impl<'a> ApiExtractor<'a> for Credentials {

@@ -1,11 +1,13 @@
 //! What is known of a request from its first byte on.
 
 use crate::random;
+use crate::rate_limit::Allowance;
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::Stamp;
 use lendpay_domain::{OperationId, PartnerId, Timestamp};
 use poem::http::HeaderMap;
 use poem::{FromRequest, Request, RequestBody};
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, OnceLock};
 
 /// The request's id and time. The shell puts it into the request; operations read it and note the partner for the log.
@@ -13,23 +15,43 @@ use std::sync::{Arc, OnceLock};
 pub(crate) struct Context {
     pub operation: OperationId,
     pub at: Timestamp,
-    partner: Arc<OnceLock<PartnerId>>,
+    /// Who connected; unknown where there is no network.
+    pub peer: Option<IpAddr>,
+    noted: Arc<Noted>,
+}
+
+/// What an operation finds out, for the shell.
+#[derive(Default)]
+struct Noted {
+    partner: OnceLock<PartnerId>,
+    allowance: OnceLock<Allowance>,
 }
 
 impl Context {
-    pub fn new(headers: &HeaderMap, at: Timestamp) -> Self {
-        let operation = trace_id(headers).unwrap_or_else(random::operation_id);
-        Self { operation, at, partner: Arc::default() }
+    pub fn new(request: &Request, at: Timestamp) -> Self {
+        let operation = trace_id(request.headers()).unwrap_or_else(random::operation_id);
+        let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
+        Self { operation, at, peer, noted: Arc::default() }
     }
 
     /// Notes for whom the request is made.
     pub fn set_partner(&self, partner: PartnerId) {
         // A request is authenticated once; a second value would be the same.
-        let _ = self.partner.set(partner);
+        let _ = self.noted.partner.set(partner);
     }
 
     pub fn partner(&self) -> Option<PartnerId> {
-        self.partner.get().copied()
+        self.noted.partner.get().copied()
+    }
+
+    /// Notes what the partner has left.
+    pub fn set_allowance(&self, allowance: Allowance) {
+        // A request is counted once.
+        let _ = self.noted.allowance.set(allowance);
+    }
+
+    pub fn allowance(&self) -> Option<&Allowance> {
+        self.noted.allowance.get()
     }
 
     /// The stamp for the command that this request carries.

@@ -30,6 +30,8 @@ pub enum Failure {
     OfferNotFound,
     /// The offer's status does not allow an accept.
     OfferRefused(IllegalMove),
+    /// The partner, or an address that fails to authenticate, has made too many requests. Seconds to wait.
+    RateLimited(u64),
     /// Nothing has this address.
     NotFound,
     /// The address knows other methods: those in the text, separated by commas.
@@ -120,6 +122,12 @@ impl Failure {
                 };
                 (StatusCode::CONFLICT, code, title, message)
             }
+            Self::RateLimited(_) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "RateLimited",
+                "Too many requests",
+                "You have made too many requests. Wait for the time in Retry-After; the header RateLimit says what you have left.",
+            ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
                 "NotFound",
@@ -203,6 +211,11 @@ impl Failure {
         self.look().status
     }
 
+    /// Whether it is about who calls.
+    pub(crate) const fn is_unauthenticated(&self) -> bool {
+        matches!(self, Self::NoCredentials | Self::InvalidApiKey | Self::InvalidToken)
+    }
+
     /// The stable name of the failure, which lending and operator errors carry as `errorCode`.
     pub fn code(&self) -> &'static str {
         self.look().code
@@ -248,6 +261,7 @@ impl Failure {
             Self::Store(StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown) => {
                 Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
             }
+            Self::RateLimited(seconds) => Some((header::RETRY_AFTER, (*seconds).into())),
             _ => None,
         }
     }

@@ -1,10 +1,12 @@
 //! The partner side put together: the operations, the document and its pages, inside the shell.
 
+use crate::caller::Gate;
 use crate::clock::Clock;
 use crate::counts::RequestCounts;
 use crate::document::partner;
 use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
+use crate::rate_limit::{Limiter, RateLimit};
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::tokens::OAuth;
@@ -24,6 +26,8 @@ pub struct PartnerSettings {
     pub limits: Limits,
     /// OAuth 2.0; without it every token is refused.
     pub oauth: Option<OAuth>,
+    /// How often a partner may call; without it as often as it likes, and addresses may fail to authenticate likewise.
+    pub rate_limit: Option<RateLimit>,
 }
 
 /// Everything that partners reach.
@@ -43,8 +47,9 @@ pub fn counted_partner_side<S: Store>(
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
     let (tokens, token_url) = settings.oauth.map(|oauth| (oauth.tokens, oauth.token_url)).unzip();
-    let lending = AcceptOfferApi { store: Arc::clone(&store), tokens: tokens.clone() };
-    let payments = CreateBuyerApi { store, tokens, checks: settings.buyer_checks };
+    let gate = Gate { tokens, limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))) };
+    let lending = AcceptOfferApi { store: Arc::clone(&store), gate: gate.clone() };
+    let payments = CreateBuyerApi { store, gate, checks: settings.buyer_checks };
     let document = partner::document(token_url.as_deref());
     let (pages, mut routes) = document.pages().add(Route::new(), "");
     routes.extend(document.routes(Side::Partner));

@@ -94,8 +94,12 @@ pub async fn until_stopped(
     let store = Arc::new(store);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let request_time = settings.request_timeout;
-    let partner_settings =
-        PartnerSettings { buyer_checks: settings.buyer_checks.into(), limits: Limits { request_time }, oauth };
+    let partner_settings = PartnerSettings {
+        buyer_checks: settings.buyer_checks.into(),
+        limits: Limits { request_time },
+        oauth,
+        rate_limit: settings.rate_limit.limit(),
+    };
     let metrics = Arc::new(Metrics::new(Arc::downgrade(&store)));
     let endpoint =
         counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));

@@ -5,7 +5,9 @@ use crate::oauth::OAuthSettings;
 use crate::operator_settings::Operator;
 use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use lendpay_api::{BadRateLimit, RateLimit};
 use lendpay_domain::buyer_checks::BuyerChecks;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -85,6 +87,11 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_BUYER_CHECKS", value_name = "CHECKS", default_value = "full")]
     pub buyer_checks: Checks,
 
+    /// How many requests a partner may make, and in how many seconds, such as 2000/300s; or off. Unless it is off, an
+    /// address may fail to authenticate 1000 times in 300 s.
+    #[arg(long, env = "LENDPAY_RATE_LIMIT", value_name = "LIMIT", default_value_t)]
+    pub rate_limit: Rate,
+
     /// How long a request may take, from its first byte to the answer, in seconds.
     #[arg(long, env = "LENDPAY_REQUEST_TIMEOUT", value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub request_timeout: Duration,
@@ -114,6 +121,49 @@ impl From<Checks> for BuyerChecks {
         match checks {
             Checks::Full => Self::Full,
             Checks::Contract => Self::Contract,
+        }
+    }
+}
+
+/// `--rate-limit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    Limited(RateLimit),
+    Off,
+}
+
+impl Rate {
+    /// The limit, if there is one.
+    pub const fn limit(self) -> Option<RateLimit> {
+        match self {
+            Self::Limited(limit) => Some(limit),
+            Self::Off => None,
+        }
+    }
+}
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self::Limited(RateLimit::DEFAULT)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limited(limit) => limit.fmt(f),
+            Self::Off => f.write_str("off"),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self::Off),
+            text => text.parse().map(Self::Limited).map_err(|error: BadRateLimit| format!("{error}, or off")),
         }
     }
 }
@@ -181,6 +231,16 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         <Settings as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn a_rate_limit_is_a_limit_or_off() {
+        assert_eq!("off".parse(), Ok(Rate::Off));
+        assert_eq!("2000/300s".parse(), Ok(Rate::default()));
+        for rate in [Rate::Off, Rate::default()] {
+            assert_eq!(rate.to_string().parse(), Ok(rate));
+        }
+        assert!("none".parse::<Rate>().is_err_and(|problem| problem.contains("off")));
     }
 
     #[test]

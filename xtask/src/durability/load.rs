@@ -47,6 +47,20 @@ pub struct Checked {
     pub lost: Vec<String>,
 }
 
+impl Checked {
+    /// Fails with the first few things that were lost.
+    pub fn nothing_lost(&self) -> anyhow::Result<()> {
+        ensure!(
+            self.lost.is_empty(),
+            "{} of {} lost: {:?}",
+            self.lost.len(),
+            self.count,
+            &self.lost[..self.lost.len().min(3)]
+        );
+        Ok(())
+    }
+}
+
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -97,12 +111,16 @@ impl Ledger {
             }
         }
         for (n, amounts) in self.0.amounts.iter().enumerate() {
-            let (acknowledged, sent) = *locked(amounts);
+            let mut amounts = locked(amounts);
+            let (acknowledged, sent) = *amounts;
             let offer = &self.0.offers[self.0.offers.len() - OLD + n];
             let (status, body) = client.read(offer)?;
             let amount = body["amount"].as_f64().unwrap_or_default() - 0.5;
             if status != 200 || (amount != acknowledged as f64 && amount != sent as f64) {
                 lost.push(format!("terms of {}: {acknowledged} or {sent}, but {status} {body}", offer.offer));
+            } else if amount == sent as f64 {
+                // Whether or not it was acknowledged: it was seen after the restart, so it has to stay.
+                amounts.0 = sent;
             }
         }
         Ok(checked)

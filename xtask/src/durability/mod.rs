@@ -10,7 +10,7 @@ mod load;
 
 use crate::server::{Kind, Server, release, remove};
 use crate::{fill, tools};
-use anyhow::{Context as _, ensure};
+use anyhow::Context as _;
 use disk::Disk;
 use load::{Ledger, Load, Page};
 use std::fs;
@@ -91,7 +91,7 @@ fn rounds(
             .with_context(|| format!("round {round}: the store does not open again"))?;
         let reopened = begin.elapsed();
         let checked = ledger.check(&server, &key, page)?;
-        ensure!(checked.lost.is_empty(), "round {round}: lost {:?}", checked.lost);
+        checked.nothing_lost().with_context(|| format!("round {round}"))?;
         println!(
             "  round {round}{}: open again in {:.2} s, {} records checked, 0 lost",
             if overwriting { ", overwriting" } else { "" },
@@ -100,7 +100,7 @@ fn rounds(
         );
     }
     let checked = ledger.check(&server, &key, Page::default())?;
-    ensure!(checked.lost.is_empty(), "lost in the end: {:?}", checked.lost);
+    checked.nothing_lost().context("in the end")?;
     server.kill()?;
     println!("{name}: 0 of {} acknowledged writes lost, 0 of {count} openings failed", ledger.acknowledged());
     Ok(())

@@ -1,7 +1,7 @@
 //! The finishing step: what poem-openapi cannot say, or says in a way that tools reject.
 //!
 //! Version 3.0.3, header names as they are written, no `allOf` of one, `null` where a `$ref` may be null, `X-Request-Id` on
-//! every response, and named examples made from real values.
+//! every response, `RateLimit` on those to partners, and named examples made from real values.
 
 use crate::failure::Failure;
 use crate::operations::Operation;
@@ -14,18 +14,19 @@ use serde_json::{Map, Value, json};
 pub(super) type Example = (String, Value);
 
 /// What is added to an operation.
-pub(super) struct Described {
+pub(super) struct OperationExamples {
     id: &'static str,
+    shape: Shape,
     request: Vec<Example>,
     success: Vec<Example>,
     failures: Vec<(u16, Example)>,
 }
 
-impl Described {
+impl OperationExamples {
     pub fn of<O: Operation>(success: Vec<Example>, request: Option<Vec<Example>>) -> Self {
         let failures = O::failures();
         let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
-        Self { id: O::ID, request: request.unwrap_or_default(), success, failures }
+        Self { id: O::ID, shape: O::SHAPE, request: request.unwrap_or_default(), success, failures }
     }
 
     /// Adds an example of an answer that is neither success nor a failure in the common shape.
@@ -52,7 +53,7 @@ fn example<O: Operation>(failure: &Failure) -> Example {
     (failure.to_string(), body)
 }
 
-pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
+pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
     // The raw document is JSON that poem-openapi has just written.
     let mut document: Value = serde_json::from_str(raw).unwrap_or_default();
     document["openapi"] = "3.0.3".into();
@@ -80,12 +81,13 @@ pub(super) fn finish(raw: &str, operations: &[Described]) -> Value {
     document
 }
 
-fn finish_operation(operation: &mut Value, described: &Described) {
+fn finish_operation(operation: &mut Value, described: &OperationExamples) {
     if let Some(body) = operation.get_mut("requestBody") {
         add_examples(body, described.request.iter());
     }
     for (status, response) in operation["responses"].as_object_mut().into_iter().flatten() {
-        add_headers(response);
+        let headers = headers_as_written(response);
+        response["headers"] = headers.into_iter().chain(shell_headers(described.shape, status)).collect();
         if status.starts_with('2') {
             add_examples(response, described.success.iter());
         } else {
@@ -116,8 +118,8 @@ fn capitalised(word: &str) -> String {
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }
 
-/// Header names as contract and RFCs write them, and those that the shell sets on every response.
-fn add_headers(response: &mut Value) {
+/// Header names as contract and RFCs write them.
+fn headers_as_written(response: &Value) -> Map<String, Value> {
     let mut headers = Map::new();
     for (name, header) in response["headers"].as_object().into_iter().flatten() {
         let words: Vec<_> = name.split('-').map(|word| capitalised(&word.to_lowercase())).collect();
@@ -127,15 +129,37 @@ fn add_headers(response: &mut Value) {
         }
         headers.insert(words.join("-").replace("Www-", "WWW-"), header);
     }
-    headers.insert(
+    headers
+}
+
+/// The headers that the shell sets.
+fn shell_headers(shape: Shape, status: &str) -> Vec<(String, Value)> {
+    let mut headers = vec![(
         "X-Request-Id".to_owned(),
         json!({
             "description": "Identifies the request: the operationId of an error body, and the trace id of your traceparent.",
             "required": true,
             "schema": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
         }),
-    );
-    response["headers"] = headers.into();
+    )];
+    // These are decided before it is known who calls.
+    if shape != Shape::Operator && !["401", "413"].contains(&status) {
+        let header = |name: &str, description: &str, example: &str| {
+            let schema = json!({ "type": "string", "example": example });
+            (name.to_owned(), json!({ "description": description, "schema": schema }))
+        };
+        headers.push(header(
+            "RateLimit",
+            "What you have left: `r` requests, and `t` seconds until you have all of them again. Absent where there is no limit.",
+            "\"partner\";r=1999;t=1",
+        ));
+        headers.push(header(
+            "RateLimit-Policy",
+            "What you may do: `q` requests in `w` seconds.",
+            "\"partner\";q=2000;w=300",
+        ));
+    }
+    headers
 }
 
 /// Replaces `{allOf: [x]}`, which generators turn into a type of its own, by `x`.

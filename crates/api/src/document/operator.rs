@@ -1,6 +1,6 @@
 //! The operator's document.
 
-use super::finish::{Described as DescribedOperation, finish, published};
+use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
 use super::{Finished, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
@@ -39,24 +39,24 @@ pub(crate) fn document() -> Finished {
     let service = OpenApiService::new(operations, "Lendpay operator", VERSION).description(DESCRIPTION).server("/");
     let service = published(service, "Lendpay operations");
     let described = [
-        DescribedOperation::of::<PutPartner>(examples::partners(), Some(examples::new_partners())),
-        DescribedOperation::of::<AddKey>(examples::made_keys(), Some(examples::new_keys())),
-        DescribedOperation::of::<ListKeys>(examples::keys(), None),
-        DescribedOperation::of::<RevokeKey>(vec![], None),
-        DescribedOperation::of::<PutApplication>(examples::applications(), Some(examples::new_applications())),
-        DescribedOperation::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
-        DescribedOperation::of::<ListOffers>(examples::offer_list(), None),
-        DescribedOperation::of::<GetOffer>(examples::offers(), None),
-        DescribedOperation::of::<Decline>(examples::declined(), None),
-        DescribedOperation::of::<Advance>(examples::advanced(), None),
-        DescribedOperation::of::<Archive>(examples::archived(), None),
-        DescribedOperation::of::<FindBuyers>(examples::buyer_list(), None),
-        DescribedOperation::of::<GetBuyer>(examples::buyers(), None),
-        DescribedOperation::of::<ListEvents>(examples::events(), None),
-        DescribedOperation::of::<Export>(examples::export(), None),
-        DescribedOperation::of::<Live>(examples::live(), None),
-        DescribedOperation::of::<Ready>(examples::ready(), None).answering(503, examples::not_ready()),
-        DescribedOperation::of::<Metrics>(examples::metrics(), None),
+        OperationExamples::of::<PutPartner>(examples::partners(), Some(examples::new_partners())),
+        OperationExamples::of::<AddKey>(examples::made_keys(), Some(examples::new_keys())),
+        OperationExamples::of::<ListKeys>(examples::keys(), None),
+        OperationExamples::of::<RevokeKey>(vec![], None),
+        OperationExamples::of::<PutApplication>(examples::applications(), Some(examples::new_applications())),
+        OperationExamples::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
+        OperationExamples::of::<ListOffers>(examples::offer_list(), None),
+        OperationExamples::of::<GetOffer>(examples::offers(), None),
+        OperationExamples::of::<Decline>(examples::declined(), None),
+        OperationExamples::of::<Advance>(examples::advanced(), None),
+        OperationExamples::of::<Archive>(examples::archived(), None),
+        OperationExamples::of::<FindBuyers>(examples::buyer_list(), None),
+        OperationExamples::of::<GetBuyer>(examples::buyers(), None),
+        OperationExamples::of::<ListEvents>(examples::events(), None),
+        OperationExamples::of::<Export>(examples::export(), None),
+        OperationExamples::of::<Live>(examples::live(), None),
+        OperationExamples::of::<Ready>(examples::ready(), None).answering(503, examples::not_ready()),
+        OperationExamples::of::<Metrics>(examples::metrics(), None),
     ];
     let raw = service.spec();
     Finished { value: finish(&raw, &described), page: service.swagger_ui_html(), raw }

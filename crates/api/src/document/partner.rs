@@ -1,6 +1,6 @@
 //! The partners' document.
 
-use super::finish::{Described as DescribedOperation, finish, published};
+use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
 use super::{Finished, examples};
 use crate::operations::accept_offer::AcceptOfferApi;
@@ -10,7 +10,7 @@ use lendpay_domain::store::{AcceptOffer, CreateBuyer};
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.1.1";
+const VERSION: &str = "1.2.0";
 
 const DESCRIPTION: &str = "\
 Accept loan offers on behalf of your customers and register companies as buyers.
@@ -30,6 +30,7 @@ wording of `title`, `message` or `errors`; ignore members that you do not know, 
 | 400, 413, 415, 422 | Mend the request; the same one fails again. |
 | 401, 403 | Get another key; `message` says what is wrong with this one. |
 | 404, 409 | Take it as the answer: there is no such offer, or it can no longer be accepted. |
+| 429 | Repeat the call after the seconds in `Retry-After`. |
 | 408, 500, 503 | Repeat the call, first after a second (or what `Retry-After` says), then after longer and longer pauses. |
 
 **Repeating a call.** Accepting an offer again is safe: it answers with the offer as it stands. Creating a buyer is safe to
@@ -39,7 +40,8 @@ made for each buyer is a good key. Failures are not remembered, so that a mended
 **Life of an offer.** Offered → CustomerAccepted, CustomerDeclined, Expired or Archived; CustomerAccepted → Advanced or
 Archived; Advanced, CustomerDeclined and Expired → Archived. An offer whose `expiryAt` has passed can no longer be accepted.
 
-**Limits.** A body may have 65,536 bytes, a request may take 30 seconds.
+**Limits.** A body may have 65,536 bytes, a request may take 30 seconds. You may make as many requests as `RateLimit-Policy` says
+(`q` in `w` seconds; usually 2000 in 300), all at once or spread; `RateLimit` says what you have left.
 
 Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
 
@@ -49,8 +51,8 @@ pub(crate) fn document(token_url: Option<&str>) -> Finished {
     let service = OpenApiService::new(operations, "Lendpay", VERSION).description(DESCRIPTION).server("/");
     let service = published(service, "Lendpay partner support");
     let examples = [
-        DescribedOperation::of::<AcceptOffer>(examples::offers(), None),
-        DescribedOperation::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),
+        OperationExamples::of::<AcceptOffer>(examples::offers(), None),
+        OperationExamples::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),
     ];
     let raw = service.spec();
     let mut value = finish(&raw, &examples);

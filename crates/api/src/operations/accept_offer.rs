@@ -2,11 +2,10 @@
 
 use super::id_text::IdText;
 use super::{Area, Failed, Operation};
-use crate::caller::{self, Credentials};
+use crate::caller::{Credentials, Gate};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::side::Shape;
-use crate::tokens::Tokens;
 use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::json::Json;
 use crate::wire::offer::Offer;
@@ -23,7 +22,7 @@ use std::sync::Arc;
 
 pub(crate) struct AcceptOfferApi<S> {
     pub store: Arc<S>,
-    pub tokens: Option<Arc<Tokens>>,
+    pub gate: Gate,
 }
 
 #[derive(ApiResponse)]
@@ -47,6 +46,7 @@ impl Operation for AcceptOffer {
             Failure::InvalidToken,
             Failure::InsufficientScope(key::Area::Lending),
             Failure::MissingScope(key::Area::Lending),
+            Failure::RateLimited(1),
             Failure::OfferNotFound,
             Failure::Timeout,
             refused(Status::Expired),
@@ -85,8 +85,7 @@ impl<S: Store> AcceptOfferApi<S> {
         offer_id: Path<IdText>,
         _body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
-        let caller =
-            caller::admit(&*self.store, self.tokens.as_deref(), &credentials, key::Area::Lending, &context).await?;
+        let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
         let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
         let (application, offer) = ids.ok_or(Failure::OfferNotFound)?;
         let stamp = context.stamp(caller.actor);

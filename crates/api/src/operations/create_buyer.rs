@@ -1,12 +1,11 @@
 //! `CreateBuyer`: a partner registers a company as a buyer (contract 1.3, 2.3–2.5).
 
 use super::{Area, Failed, Operation};
-use crate::caller::{self, Credentials};
+use crate::caller::{Credentials, Gate};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::random;
 use crate::side::Shape;
-use crate::tokens::Tokens;
 use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::buyer::{Buyer, NewBuyer};
 use crate::wire::json::Json;
@@ -25,7 +24,7 @@ use std::sync::Arc;
 
 pub(crate) struct CreateBuyerApi<S> {
     pub store: Arc<S>,
-    pub tokens: Option<Arc<Tokens>>,
+    pub gate: Gate,
     pub checks: BuyerChecks,
 }
 
@@ -69,6 +68,7 @@ impl Operation for CreateBuyer {
             Failure::InvalidToken,
             Failure::InsufficientScope(key::Area::Payments),
             Failure::MissingScope(key::Area::Payments),
+            Failure::RateLimited(1),
             Failure::Timeout,
             Failure::TooLarge,
             Failure::UnsupportedMediaType,
@@ -98,8 +98,7 @@ impl<S: Store> CreateBuyerApi<S> {
         key: KeyHeader,
         body: BuyerBody,
     ) -> Result<Created, Failed<CreateBuyer>> {
-        let caller =
-            caller::admit(&*self.store, self.tokens.as_deref(), &credentials, key::Area::Payments, &context).await?;
+        let caller = self.gate.admit(&*self.store, &credentials, key::Area::Payments, &context).await?;
         let (key, buyer) = (key.0?, body.check(self.checks)?);
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);

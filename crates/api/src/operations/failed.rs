@@ -79,6 +79,7 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
         (413, _) => "The body is larger than 65,536 bytes.",
         (415, _) => "The Content-Type is not JSON.",
         (422, _) => "The Idempotency-Key was used with another payload.",
+        (429, _) => "Too many requests of this partner, or too many without valid credentials from one address.",
         (503, _) => "The service cannot do this now. Try again after the time in Retry-After.",
         _ => "Something went wrong on our side.",
     }

@@ -24,6 +24,8 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// What a request may take.
@@ -58,7 +60,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
-        let context = Context::new(request.headers(), self.clock.now());
+        let context = Context::new(&request, self.clock.now());
         let (method, uri) = (request.method().clone(), request.uri().clone());
         route_unreadable_segments(&mut request);
         request.set_data(context.clone());
@@ -80,6 +82,12 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         cors::add(self.side, headers);
         if let Ok(id) = HeaderValue::from_str(&context.operation.to_string()) {
             headers.insert(REQUEST_ID, id);
+        }
+        if let Some(allowance) = context.allowance() {
+            if let Some(left) = allowance.header() {
+                headers.insert(RATE_LIMIT, left);
+            }
+            headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
         self.counts.count(found.map(|(number, _)| number), response.status().as_u16(), start.elapsed());
         log(&method, route, &response, start, &context);

@@ -22,6 +22,7 @@ mod order;
 mod ownership;
 mod pages;
 mod races;
+mod rate_limit;
 mod request_ids;
 mod routing;
 mod statuses;

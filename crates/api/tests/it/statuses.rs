@@ -21,7 +21,8 @@ async fn provoke(operation: &str, status: u16) -> Option<Answer> {
         408 => Limits { request_time: Duration::from_millis(20) },
         _ => Limits::default(),
     };
-    let context = Context::with(PartnerSettings { limits, ..PartnerSettings::default() }).await;
+    let rate_limit = (status == 429).then(|| "1/3600s".parse().expect("a limit"));
+    let context = Context::with(PartnerSettings { limits, rate_limit, ..PartnerSettings::default() }).await;
     let (a, nobody) = (context.partner_a(), context.anonymous());
     let placed = context.offer(terms()).await;
     let step = if operation == "AcceptOffer" { Step::AcceptOffer } else { Step::CreateBuyer };
@@ -43,12 +44,20 @@ async fn provoke(operation: &str, status: u16) -> Option<Answer> {
         ("AcceptOffer", 404) => a.post(&path("x", "y")).send().await,
         ("AcceptOffer", 409) => a.accept(context.offer(terms_until(start())).await).await,
         ("AcceptOffer", 413) => a.post(&placed.path()).body(large()).send().await,
+        ("AcceptOffer", 429) => {
+            assert_eq!(a.accept(placed).await.status, 200);
+            a.accept(placed).await
+        }
         ("CreateBuyer", 201 | 408 | 500 | 503) => a.create(&buyer()).await,
         ("CreateBuyer", 400) => a.create(&json!({ "type": 1 })).await,
         ("CreateBuyer", 401) => nobody.create(&buyer()).await,
         ("CreateBuyer", 403) => context.lending_only().await.create(&buyer()).await,
         ("CreateBuyer", 413) => a.post(BUYERS).body(large()).send().await,
         ("CreateBuyer", 415) => a.post(BUYERS).header("content-type", "text/plain").body("x").send().await,
+        ("CreateBuyer", 429) => {
+            assert_eq!(a.create(&buyer()).await.status, 201);
+            a.create(&buyer()).await
+        }
         ("CreateBuyer", 422) => {
             assert_eq!(a.create_once("order-1", &buyer()).await.status, 201);
             a.create_once("order-1", &json!({})).await

@@ -1,7 +1,7 @@
 //! A disk that takes no more.
 
 use crate::data::{check, fill};
-use crate::load::{Acknowledged, write};
+use crate::load::{Acknowledged, UNLIMITED, write};
 use crate::process::{BINARY, Process, Server, arguments, command};
 use std::sync::atomic::AtomicUsize;
 
@@ -16,7 +16,7 @@ fn a_full_disk_fails_who_waits_and_ends_the_process_and_loses_nothing_acknowledg
     let mut limited = command("bash");
     // The signal that comes with EFBIG is ignored, here and in what is executed.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
-    limited.args(["-c", &script, BINARY]).args(arguments(directory.path())).args(["--log", "warn,lendpay::serve=info"]);
+    limited.args(["-c", &script, BINARY]).args(arguments(directory.path())).args(UNLIMITED);
 
     let server = Server::ready(Process::spawn(limited));
     let (next, acknowledged) = (AtomicUsize::new(0), Acknowledged::default());

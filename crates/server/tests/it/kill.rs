@@ -1,7 +1,7 @@
 //! kill -9 in the middle of load: what was acknowledged is there, and nothing is half there.
 
 use crate::data::{check, fill};
-use crate::load::{Acknowledged, write};
+use crate::load::{Acknowledged, UNLIMITED, write};
 use crate::process::Server;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -14,7 +14,7 @@ fn kill_9_under_load_loses_nothing_acknowledged_and_leaves_nothing_half_done() {
     let data = fill(directory.path(), 20_000);
     let (next, acknowledged) = (AtomicUsize::new(0), Acknowledged::default());
     for round in 1..=ROUNDS {
-        let server = Server::start(directory.path(), &["--log", "warn,lendpay::serve=info"]);
+        let server = Server::start(directory.path(), &UNLIMITED);
         let enough = round * EACH_ROUND;
         write(WRITERS, &server.address, &data, &next, &acknowledged, || {
             while acknowledged.count() < enough {

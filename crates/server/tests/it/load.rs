@@ -7,6 +7,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// How the service is run under load: with no line for each request, and with as many as come.
+pub const UNLIMITED: [&str; 4] = ["--log", "warn,lendpay::serve=info", "--rate-limit", "off"];
+
 /// What the service has acknowledged so far.
 #[derive(Default)]
 pub struct Acknowledged {

@@ -1,6 +1,7 @@
 //! More to do than the disk can take. strace makes the disk slow: it delays the return of each sync.
 
 use crate::data::{Data, fill, open};
+use crate::load::UNLIMITED;
 use crate::process::{BINARY, Process, Server, arguments, command};
 use lendpay_domain::offer::Status;
 use lendpay_domain::{OfferId, Store as _, Timestamp};
@@ -14,7 +15,7 @@ fn slow(directory: &Path, injected: &str) -> Server {
     let mut traced = command("strace");
     let inject = format!("inject=fdatasync:{injected}");
     traced.args(["-f", "--seccomp-bpf", "-e", "trace=fdatasync", "-e", &inject, "-o", "/dev/null"]);
-    traced.arg(BINARY).args(arguments(directory)).args(["--log", "warn,lendpay::serve=info"]);
+    traced.arg(BINARY).args(arguments(directory)).args(UNLIMITED);
     Server::ready(Process::spawn(traced))
 }
 

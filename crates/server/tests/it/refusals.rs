@@ -1,7 +1,7 @@
 //! What is refused before an endpoint sees it: even then the answer has the contract's shape and headers.
 
 use crate::data::fill;
-use crate::process::Server;
+use crate::process::{Server, client, post};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -50,6 +50,31 @@ fn what_is_not_http_or_has_too_long_a_head() {
     assert_refused(&exchange(&server, head.as_bytes()), 431, false);
     let many = "X: y\r\n".repeat(200);
     assert_refused(&exchange(&server, format!("POST / HTTP/1.1\r\nHost: x\r\n{many}\r\n").as_bytes()), 431, false);
+}
+
+#[test]
+fn whoever_has_no_key_and_goes_on_asking_gets_429_but_not_who_has_one() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = fill(directory.path(), 1);
+    let server = Server::start(directory.path(), &["--log", "warn,lendpay::serve=info"]);
+    let (client, path) = (client(), data.accept_path(data.offers[0]));
+    let ask = |key: &str| post(&client, &server.address, &path, &[("x-service-apikey", key)], "").expect("an answer");
+    let mut statuses = Vec::new();
+    // Some come back while this runs: at most as many again.
+    while statuses.last() != Some(&429) && statuses.len() < 2_000 {
+        statuses.push(ask("wrong").status);
+    }
+    assert!(statuses.len() > 1_000, "{}", statuses.len());
+    assert!(statuses[..statuses.len() - 1].iter().all(|&status| status == 401));
+    let refused = ask("wrong");
+    if refused.status == 429 {
+        assert_eq!(refused.body["errorCode"], "RateLimited");
+        assert_eq!(refused.headers["retry-after"], "1");
+    }
+    let reply = ask(&data.key);
+    assert_eq!(reply.status, 200, "whoever shares the address and has a key is not locked out");
+    assert_eq!(reply.headers["ratelimit-policy"], "\"partner\";q=2000;w=300");
+    assert_eq!(reply.headers["ratelimit"], "\"partner\";r=1999;t=1");
 }
 
 #[test]
