@@ -49,6 +49,17 @@ pub struct Server {
 impl Server {
     /// Starts a server of a folder of programs on a folder of data, with its log in `folder`, and waits until it listens.
     pub fn start(programs: &Path, folder: &Path, kind: Kind, data: &Path) -> anyhow::Result<Self> {
+        Self::start_with(programs, folder, kind, data, &[])
+    }
+
+    /// Starts the service with more arguments.
+    pub fn start_with(
+        programs: &Path,
+        folder: &Path,
+        kind: Kind,
+        data: &Path,
+        more: &[String],
+    ) -> anyhow::Result<Self> {
         let (address, operator) = (free_address()?, free_address()?);
         fs::create_dir_all(data)?;
         let listen = ["--listen".to_owned(), address.to_string()];
@@ -60,7 +71,7 @@ impl Server {
                     .args(listen)
                     .args(["--rate-limit", "off"])
                     .args(["--store", &format!("sled:{}", data.display())]);
-                command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]);
+                command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]).args(more);
                 command
             }
             Kind::Disk | Kind::Poem => {

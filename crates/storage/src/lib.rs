@@ -9,6 +9,8 @@
 //! What is promised, how it is kept and what it cannot do is in this crate's README.md.
 
 mod codec;
+#[doc(hidden)]
+pub mod measured;
 mod records;
 pub mod sled;
 

@@ -23,6 +23,9 @@ pub struct Arguments {
     /// How many offers are exported and imported.
     #[arg(long, default_value_t = 1_000_000)]
     exported: usize,
+    /// Memory for the store's cache, in MiB.
+    #[arg(long, default_value_t = 1_024)]
+    cache: u32,
     /// How many updates the large store gets: new terms for offers that it has.
     #[arg(long, default_value_t = 1_000_000)]
     updates: usize,
@@ -30,7 +33,8 @@ pub struct Arguments {
 
 /// Builds the service and measures both.
 pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
-    let place = Place { programs: release(root, &["lendpay"])?, folder: root.join("target/scale") };
+    let place =
+        Place { programs: release(root, &["lendpay"])?, folder: root.join("target/scale"), cache: arguments.cache };
     remove(&place.folder)?;
     fs::create_dir_all(&place.folder).with_context(|| format!("cannot create {}", place.folder.display()))?;
     if arguments.exported > 0 {
@@ -46,6 +50,7 @@ pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
 struct Place {
     programs: PathBuf,
     folder: PathBuf,
+    cache: u32,
 }
 
 impl Place {
@@ -58,7 +63,8 @@ impl Place {
     }
 
     fn start(&self, name: &str) -> anyhow::Result<Server> {
-        Server::start(&self.programs, &self.folder, Kind::Lendpay, &self.data(name))
+        let cache = ["--cache".to_owned(), self.cache.to_string()];
+        Server::start_with(&self.programs, &self.folder, Kind::Lendpay, &self.data(name), &cache)
     }
 
     fn data(&self, name: &str) -> PathBuf {

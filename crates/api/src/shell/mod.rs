@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::request_body;
 use crate::side::Side;
 use futures_util::FutureExt as _;
+use lendpay_domain::PartnerId;
 use poem::error::{MethodNotAllowedError, NotFoundError};
 use poem::http::uri::PathAndQuery;
 use poem::http::{HeaderName, HeaderValue, Method, Uri, header};
@@ -23,6 +24,7 @@ use poem::{Endpoint, Request, Response};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use uuid::Uuid;
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -80,7 +82,8 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         let mut response = result.unwrap_or_else(|failure| self.refuse(&failure, uri.path(), &context));
         let headers = response.headers_mut();
         cors::add(self.side, headers);
-        if let Ok(id) = HeaderValue::from_str(&context.operation.to_string()) {
+        let id = context.operation.to_string();
+        if let Ok(id) = HeaderValue::from_str(&id) {
             headers.insert(REQUEST_ID, id);
         }
         if let Some(allowance) = context.allowance() {
@@ -90,7 +93,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
             headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
         self.counts.count(found.map(|(number, _)| number), response.status().as_u16(), start.elapsed());
-        log(&method, route, &response, start, &context);
+        log(&method, route, &response, start, &id, context.partner());
         Ok(response)
     }
 }
@@ -157,16 +160,24 @@ fn route_unreadable_segments(request: &mut Request) {
 }
 
 /// One line for each request: the route's template, never the path, and no header.
-fn log(method: &Method, route: Option<&Route>, response: &Response, start: Instant, context: &Context) {
-    let partner = context.partner().map(tracing::field::display);
+fn log(
+    method: &Method,
+    route: Option<&Route>,
+    response: &Response,
+    start: Instant,
+    operation: &str,
+    partner: Option<PartnerId>,
+) {
+    let mut buffer = Uuid::encode_buffer();
+    let partner = partner.map(|partner| &*partner.uuid().as_hyphenated().encode_lower(&mut buffer));
     tracing::info!(
         target: "lendpay::request",
-        %method,
+        method = method.as_str(),
         route = route.map_or("-", |route| &route.template),
         status = response.status().as_u16(),
         duration_us = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
         partner,
-        operation = %context.operation,
+        operation,
         "request"
     );
 }

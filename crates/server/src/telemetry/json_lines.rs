@@ -23,7 +23,9 @@ where
         let metadata = event.metadata();
         writer.write_str(r#"{"timestamp":""#)?;
         SystemTime.format_time(&mut writer)?;
-        write!(writer, r#"","level":"{}","target":"{}""#, metadata.level(), metadata.target())?;
+        for text in [r#"","level":""#, metadata.level().as_str(), r#"","target":""#, metadata.target(), "\""] {
+            writer.write_str(text)?;
+        }
         let mut members = Members { writer: &mut writer, result: Ok(()) };
         event.record(&mut members);
         members.result?;
@@ -53,9 +55,9 @@ fn write_member<W: Write>(writer: &mut W, name: &str, value: impl FnOnce(&mut W)
     value(writer)
 }
 
-fn quoted<W: Write>(writer: &mut W, value: fmt::Arguments<'_>) -> fmt::Result {
+fn quoted<W: Write>(writer: &mut W, value: impl FnOnce(&mut Escaped<'_, W>) -> fmt::Result) -> fmt::Result {
     writer.write_char('"')?;
-    Escaped(writer).write_fmt(value)?;
+    value(&mut Escaped(writer))?;
     writer.write_char('"')
 }
 
@@ -73,11 +75,11 @@ impl<W: Write> Visit for Members<'_, W> {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.member(field, |writer| quoted(writer, format_args!("{value}")));
+        self.member(field, |writer| quoted(writer, |text| text.write_str(value)));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.member(field, |writer| quoted(writer, format_args!("{value:?}")));
+        self.member(field, |writer| quoted(writer, |text| write!(text, "{value:?}")));
     }
 }
 

@@ -30,7 +30,7 @@ const SEGMENT: usize = 8 * 1024 * 1024;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct SledOptions {
-    /// Bytes of pages that are kept in memory. Real use is one to two times that. Default 256 MiB.
+    /// Memory for pages, in bytes. The process takes up to twice that, and 40 bytes for each offer. Default 256 MiB.
     pub cache_capacity: u64,
     /// Commands that may wait; more are refused. Default 4096.
     pub queue: usize,
@@ -176,7 +176,8 @@ fn open_uncaught(path: &Path, options: SledOptions) -> Result<(Trees, u64), Open
     };
     let db = sled::Config::new()
         .path(path)
-        .cache_capacity(options.cache_capacity)
+        // Its pages take about twice their bytes in memory, and its table of pages grows with the data: see README.md.
+        .cache_capacity(options.cache_capacity / 4 * 3)
         .segment_size(SEGMENT)
         .flush_every_ms(Some(500))
         .open()
