@@ -23,6 +23,7 @@ const BREAKAGES = {
   links: (html) => html.replace("deepLinking: true", "deepLinking: false"),
   outside: (html) => html.replace("</title>", '$&<link rel="preload" as="image" href="http://other.example/pixel.png">'),
   console: (html) => html.replace("</title>", '$&<script>console.error("broken on purpose")</script>'),
+  policy: (html) => html.replace("</title>", "$&<script>document.title = 'a script from outside'</script>"),
   body: (html) => html.replace('"schema":{"example":{}}', '"schema":{"type":"string"}'),
 };
 
@@ -34,7 +35,7 @@ async function main() {
     page.setDefaultTimeout(breakage === undefined ? 30_000 : 10_000);
     const complaints = watch(page);
     if (breakage !== undefined) {
-      await breakPage(page, BREAKAGES[breakage]);
+      await breakPage(page, breakage);
     }
     await walk(page).catch((error) => complaints.push(error.message));
     assert(complaints.length === 0, complaints.join("\n"));
@@ -63,7 +64,8 @@ function watch(page) {
   return complaints;
 }
 
-async function breakPage(page, breakage) {
+async function breakPage(page, name) {
+  const breakage = BREAKAGES[name];
   assert(breakage !== undefined, "no such breakage");
   await page.route("**/docs", async (route) => {
     const response = await route.fetch();
@@ -74,7 +76,12 @@ async function breakPage(page, breakage) {
       console.error("the page has nothing of the kind to break");
       process.exit(2);
     }
-    await route.fulfill({ response, body: broken });
+    const headers = response.headers();
+    // The policy stops what is not the page's own; the walk has to notice what is wrong without it, too.
+    if (name !== "policy") {
+      delete headers["content-security-policy"];
+    }
+    await route.fulfill({ response, headers, body: broken });
   });
 }
 
@@ -113,7 +120,7 @@ async function authorize(page) {
   const container = page.locator(".auth-container", { hasText: "X-Service-ApiKey" });
   await container.locator("input").fill(key);
   await container.locator("button.authorize").click();
-  await page.locator(".modal-ux button.btn-done").click();
+  await container.locator("button.btn-done").click();
 }
 
 /** Presses Execute, and returns the status that the page shows. */

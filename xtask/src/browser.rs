@@ -10,13 +10,14 @@ use crate::demo::Demo;
 use crate::tools::npm::NodeModules;
 
 /// The ways in which xtask/browser/docs.cjs can break the page, each with words that its failure must have.
-const BREAKAGES: [(&str, &str); 7] = [
+const BREAKAGES: [(&str, &str); 8] = [
     ("bundle", "an error in the page: cut"),
     ("options", "Request duration"),
     ("persistence", "401"),
     ("links", "Try it out"),
     ("outside", "a request to another host: http://other.example/"),
     ("console", "an error in the console: broken on purpose"),
+    ("policy", "Content Security Policy"),
     ("body", "string"),
 ];
 

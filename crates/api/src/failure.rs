@@ -357,7 +357,7 @@ pub fn refusal(side: Side, status: u16, at: Timestamp) -> Vec<u8> {
     tracing::info!(status = status.as_u16(), %operation, "refused before it could be read");
     let mut response =
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
-    for (name, value) in crate::shell::cors::common_headers(side) {
+    for (name, value) in crate::shell::common_headers(side) {
         response.push_str(&format!("{name}: {value}\r\n"));
     }
     response.push_str(&format!("x-request-id: {operation}\r\nconnection: close\r\n\r\n"));

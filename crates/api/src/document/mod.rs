@@ -57,6 +57,9 @@ impl Finished {
             json: self.json(),
             // A document made of strings, numbers, lists and maps with string keys is YAML.
             yaml: serde_yaml::to_string(&self.value).unwrap_or_default(),
+            token_url: self.value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"]["tokenUrl"]
+                .as_str()
+                .map(str::to_owned),
         }
     }
 

@@ -4,9 +4,11 @@
 //! body, adds the headers that every response carries, and writes the log line. poem's own middleware sees only some of the
 //! errors (those of its router are plain text outside any middleware inside it), so this is one endpoint around all.
 
-pub(crate) mod cors;
+mod cors;
+mod headers;
 mod routes;
 
+pub(crate) use headers::common_headers;
 pub(crate) use routes::{Route, Routes};
 
 use crate::clock::Clock;
@@ -81,7 +83,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         };
         let mut response = result.unwrap_or_else(|failure| self.refuse(&failure, uri.path(), &context));
         let headers = response.headers_mut();
-        cors::add(self.side, headers);
+        headers::add(self.side, headers);
         let id = context.operation.to_string();
         if let Ok(id) = HeaderValue::from_str(&id) {
             headers.insert(REQUEST_ID, id);

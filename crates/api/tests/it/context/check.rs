@@ -49,11 +49,17 @@ const WORDING: [&str; 18] = [
     "<html",
 ];
 
+/// What is the same for everybody and may be kept, to be asked about again.
+const PAGES: [&str; 3] = ["/docs", "/openapi.json", "/openapi.yaml"];
+
 /// Holds an answer against contract 1.1, 1.4, 2.6 and 2.7 and against the document.
 pub fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {
     let told = format!("{method} {path} → {answer:?}");
     assert_eq!(answer.every("access-control-allow-origin"), ["*"], "{told}");
     assert_eq!(answer.every("access-control-expose-headers"), [EXPOSED], "{told}");
+    assert_eq!(answer.every("x-content-type-options"), ["nosniff"], "{told}");
+    let kept = if PAGES.contains(&path) && answer.status == 200 { "no-cache" } else { "no-store" };
+    assert_eq!(answer.every("cache-control"), [kept], "{told}");
     let ids = answer.every("x-request-id");
     assert_eq!(ids.len(), 1, "{told}");
     assert!(is_operation_id(ids[0]), "{told}");
