@@ -344,11 +344,12 @@ impl From<StoreError> for Failure {
 }
 
 /// A whole HTTP/1.1 response for a request that was refused before it could be read: its head is not HTTP (400), too long
-/// (431, 414) or too slow (408). The connection ends with it. The path is not known then, so partners get no `errorCode`.
+/// (431, 414) or too slow (408), or there are too many connections (503). The connection ends with it. The path is not known then, so partners get no `errorCode`.
 pub fn refusal(side: Side, status: u16, at: Timestamp) -> Vec<u8> {
     let failure = match status {
         408 => Failure::Timeout,
         414 | 431 => Failure::TooLarge,
+        503 => Failure::Store(StoreError::Overloaded),
         _ => Failure::BadRequest,
     };
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
@@ -359,6 +360,9 @@ pub fn refusal(side: Side, status: u16, at: Timestamp) -> Vec<u8> {
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
     for (name, value) in crate::shell::common_headers(side) {
         response.push_str(&format!("{name}: {value}\r\n"));
+    }
+    if let Some((name, value)) = failure.header() {
+        response.push_str(&format!("{name}: {}\r\n", value.to_str().unwrap_or_default()));
     }
     response.push_str(&format!("x-request-id: {operation}\r\nconnection: close\r\n\r\n"));
     let mut response = response.into_bytes();

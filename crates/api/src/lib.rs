@@ -35,7 +35,7 @@ pub use operator_key::{BadOperatorKey, OperatorKey};
 pub use operator_side::{OperatorSettings, operator_side};
 pub use partner_side::{PartnerSettings, counted_partner_side, partner_side};
 pub use random::{event_id, key_bits, uuid};
-pub use rate_limit::{BadRateLimit, RateLimit};
+pub use rate_limit::{BadRateLimit, RateLimit, network};
 pub use shell::{FirstByte, Limits};
 pub use side::Side;
 pub use tokens::{KeySource, OAuth, Tokens};

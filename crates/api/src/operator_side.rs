@@ -26,6 +26,7 @@ use lendpay_domain::Store;
 use poem::{Endpoint, Response, Route};
 use poem_openapi::OpenApiService;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// What the operator's side needs besides the store and the clock.
 pub struct OperatorSettings<S> {
@@ -35,6 +36,8 @@ pub struct OperatorSettings<S> {
     pub limits: Limits,
     /// Says why the store has failed, if it has.
     pub reason: fn(&S) -> Option<String>,
+    /// Set when the service is about to end: it is not ready any more, though it still answers.
+    pub stopping: Arc<AtomicBool>,
     /// Writes what `/metrics` answers, in Prometheus' text format.
     pub metrics: WriteMetrics,
 }
@@ -62,7 +65,7 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { key, limits, reason, metrics } = settings;
+    let OperatorSettings { key, limits, reason, stopping, metrics } = settings;
     let operator = Arc::new(Operator { store: Arc::clone(&store), key });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
@@ -70,7 +73,7 @@ pub fn operator_side<S: Store>(
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
     let inner = pages
         .nest_no_strip("/operator", OpenApiService::new(operations(&operator), "", ""))
-        .nest_no_strip("/health", OpenApiService::new(HealthApi { store, reason }, "", ""))
+        .nest_no_strip("/health", OpenApiService::new(HealthApi { store, reason, stopping }, "", ""))
         .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
     Shell { inner, clock, limits, routes: Routes(routes), side: Side::Operator, counts }
 }

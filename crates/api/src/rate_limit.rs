@@ -153,8 +153,8 @@ impl Limiter {
     }
 }
 
-/// Whoever has one IPv6 address has 2^64.
-fn network(address: IpAddr) -> IpAddr {
+/// The address that limits count: whoever has one IPv6 address has 2^64.
+pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => IpAddr::V6((address.to_bits() & !u128::from(u64::MAX)).into()),
         v4 @ IpAddr::V4(_) => v4,

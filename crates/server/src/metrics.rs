@@ -3,10 +3,12 @@
 //! Written by hand: all of it are counters that are there anyway, and the format is a page long. Labels are routes, statuses
 //! and types; never an id.
 
+use crate::listener::Places;
 use lendpay_api::{BUCKETS, RequestCounts};
 use lendpay_domain::event::Subject;
 use lendpay_storage::SledStore;
 use std::fmt::{Display, Write as _};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -18,12 +20,14 @@ pub struct Metrics {
     pub operator: Arc<RequestCounts>,
     /// Weak, so that a slow reader of metrics does not keep the store open.
     store: Weak<SledStore>,
+    /// Connections of partners, and of the operator.
+    places: [Arc<Places>; 2],
 }
 
 impl Metrics {
     /// Counters that begin at 0, and those of a store.
-    pub fn new(store: Weak<SledStore>) -> Self {
-        Self { partner: Arc::default(), operator: Arc::default(), store }
+    pub fn new(store: Weak<SledStore>, places: [Arc<Places>; 2]) -> Self {
+        Self { partner: Arc::default(), operator: Arc::default(), store, places }
     }
 
     /// All of it, as it is now.
@@ -50,6 +54,7 @@ impl Metrics {
         for (side, counts) in sides {
             counts.routes().iter().filter(|route| route.total().0 > 0).for_each(|route| page.durations(side, route));
         }
+        page.connections(&self.places);
         if let Some(store) = self.store.upgrade() {
             page.store(&store);
         }
@@ -93,6 +98,33 @@ impl Page {
         self.sample(&format!("{name}_bucket"), &[labels[0], labels[1], ("le", "+Inf")], count.max(so_far));
         self.sample(&format!("{name}_sum"), &labels, sum.as_secs_f64());
         self.sample(&format!("{name}_count"), &labels, count.max(so_far));
+    }
+
+    fn connections(&mut self, places: &[Arc<Places>; 2]) {
+        let sides = || ["partner", "operator"].into_iter().zip(places);
+        self.family("lendpay_connections", "gauge", "Connections that are open.");
+        for (side, places) in sides() {
+            self.sample("lendpay_connections", &[("side", side)], places.taken());
+        }
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        self.family("lendpay_connections_refused_total", "counter", "Connections that got no place, and why.");
+        for (side, places) in sides() {
+            for (reason, counter) in [("full", &places.full), ("address", &places.greedy)] {
+                let labels = [("side", side), ("reason", reason)];
+                self.sample("lendpay_connections_refused_total", &labels, count(counter));
+            }
+        }
+        self.family(
+            "lendpay_connections_ended_total",
+            "counter",
+            "Connections that were ended for being slow, and how.",
+        );
+        for (side, places) in sides() {
+            for (reason, counter) in [("head", &places.slow), ("idle", &places.idle)] {
+                let labels = [("side", side), ("reason", reason)];
+                self.sample("lendpay_connections_ended_total", &labels, count(counter));
+            }
+        }
     }
 
     fn store(&mut self, store: &SledStore) {

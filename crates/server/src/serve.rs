@@ -1,6 +1,6 @@
 //! `lendpay serve`: the store, the two sides and what ends them.
 
-use crate::listener::{self, Site};
+use crate::listener::{self, Patience, Places, Site};
 use crate::metrics::Metrics;
 use crate::oauth;
 use crate::settings::{Common, Serve, StorePlace};
@@ -14,6 +14,7 @@ use lendpay_storage::{SledOptions, SledStore};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -23,6 +24,12 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// How long waiting requests have to get their 503 once the store has failed.
 const FAILED_GRACE: Duration = Duration::from_secs(1);
+
+/// How many connections the operator's side may have.
+const OPERATOR_CONNECTIONS: usize = 256;
+
+/// Descriptors that are not for connections of partners: the operator's, the store's files, the log.
+const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
@@ -100,31 +107,47 @@ pub async fn until_stopped(
         oauth,
         rate_limit: settings.rate_limit.limit(),
     };
-    let metrics = Arc::new(Metrics::new(Arc::downgrade(&store)));
+    let patience = Patience { request: request_time, idle: settings.idle_timeout };
+    let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
+    let wanted = usize::try_from(settings.connections).unwrap_or(usize::MAX);
+    if wanted > most {
+        tracing::warn!(most, wanted, "the limit of open files leaves fewer connections than --connections");
+    }
+    let (places, operator_places) = (Places::new(wanted.min(most)), Places::new(OPERATOR_CONNECTIONS));
+    let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), [&places, &operator_places].map(Arc::clone)));
     let endpoint =
         counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));
-    let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), request_time));
+    let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), patience, places));
 
-    listener::raise_descriptor_limit();
-    let stop = CancellationToken::new();
-    let mut accepting = vec![tokio::spawn(listener::accept(listener, site, stop.clone()))];
+    let (stop, stop_operator) = (CancellationToken::new(), CancellationToken::new());
+    let stopping = Arc::new(AtomicBool::new(false));
+    let mut accepting = vec![(tokio::spawn(listener::accept(listener, site, stop.clone())), stop)];
     if let Some(OperatorListener { listener, key, .. }) = operator {
         let (limits, counts) = (Limits { request_time }, Arc::clone(&metrics.operator));
         let write = Arc::new(move || metrics.write());
-        let operator_settings =
-            OperatorSettings { key, limits, reason: |store: &SledStore| store.failure_reason(), metrics: write };
+        let reason = |store: &SledStore| store.failure_reason();
+        let stopping = Arc::clone(&stopping);
+        let operator_settings = OperatorSettings { key, limits, reason, stopping, metrics: write };
         let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), operator_settings, counts);
-        let site = Arc::new(Site::new(endpoint, Side::Operator, clock, request_time));
-        accepting.push(tokio::spawn(listener::accept(listener, site, stop.clone())));
+        let site = Arc::new(Site::new(endpoint, Side::Operator, clock, patience, operator_places));
+        accepting.push((tokio::spawn(listener::accept(listener, site, stop_operator.clone())), stop_operator));
     }
     let failure = tokio::select! {
         () = signals.received() => None,
         reason = store.failure() => Some(reason),
     };
+    // Whoever sends partners here learns it first. The operator's side ends last, and goes on saying so.
+    stopping.store(true, Ordering::Relaxed);
     tracing::info!("stopping");
-    stop.cancel();
+    if failure.is_none() && !settings.stop_delay.is_zero() {
+        tokio::select! {
+            () = tokio::time::sleep(settings.stop_delay) => {}
+            () = signals.received() => {}
+        }
+    }
     let grace = tokio::time::Instant::now() + if failure.is_some() { FAILED_GRACE } else { GRACE };
-    for accepting in accepting {
+    for (accepting, stop) in accepting {
+        stop.cancel();
         let connections = accepting.await.map_err(|error| format!("the listener ended early: {error}"))?;
         listener::drain(connections, grace.saturating_duration_since(tokio::time::Instant::now())).await;
     }

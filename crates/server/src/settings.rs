@@ -96,6 +96,19 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_REQUEST_TIMEOUT", value_name = "SECONDS", default_value = "30", value_parser = seconds)]
     pub request_timeout: Duration,
 
+    /// How long a connection may do nothing, or its client take nothing of an answer, in seconds.
+    #[arg(long, env = "LENDPAY_IDLE_TIMEOUT", value_name = "SECONDS", default_value = "75", value_parser = seconds)]
+    pub idle_timeout: Duration,
+
+    /// How many connections partners may have open; one address, such as a proxy's, half of them. Who comes next gets 503.
+    #[arg(long, env = "LENDPAY_CONNECTIONS", value_name = "NUMBER", default_value = "16384", value_parser = clap::value_parser!(u32).range(2..=1_048_576))]
+    pub connections: u32,
+
+    /// How long the service goes on after it was asked to stop, not ready any more, so that a load balancer notices before
+    /// connections are refused, in seconds. A second signal ends the wait.
+    #[arg(long, env = "LENDPAY_STOP_DELAY", value_name = "SECONDS", default_value = "0", value_parser = seconds_or_none)]
+    pub stop_delay: Duration,
+
     /// How much memory the store's cache may take, in MiB. The process uses about twice that.
     #[arg(long, env = "LENDPAY_CACHE", value_name = "MIB", default_value = "256", value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
     pub cache: u32,
@@ -198,6 +211,10 @@ fn seconds(text: &str) -> Result<Duration, String> {
         Ok(seconds @ 1..=3_600) => Ok(Duration::from_secs(seconds)),
         _ => Err("write a whole number of seconds from 1 to 3600".to_owned()),
     }
+}
+
+fn seconds_or_none(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(Duration::ZERO) } else { seconds(text) }
 }
 
 /// The arguments of a command and of all below it.

@@ -84,6 +84,7 @@ impl Context {
             key: OperatorKey::parse(OPERATOR_KEY).expect("long enough"),
             limits: lendpay_api::Limits::default(),
             reason: |store: &SledStore| store.failure_reason(),
+            stopping: Arc::default(),
             metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
         };
         let operator = operator_side(Arc::clone(&store), clock.clone(), settings, Arc::default());

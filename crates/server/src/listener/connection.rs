@@ -1,6 +1,7 @@
 //! One connection, from accept to close.
 
 use super::Site;
+use super::places::Place;
 use super::watched::{Phase, SharedPhase, Watched};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -13,19 +14,21 @@ use poem::{Endpoint, Request, Response};
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 use tokio_util::sync::CancellationToken;
 
-/// The most bytes that a request's head may have. Access tokens have up to 16 KiB; one that is too long is still refused as a
-/// token, and not as a head.
+/// The most bytes that a request's head may have. Twice the 16 KiB that access tokens may have: one that is too long, such as
+/// of 20 KiB, is still refused as a token (401), and not as a head (431).
 const HEAD_LIMIT: usize = 32 * 1024;
 
 /// Serves requests until either side closes, the client is too slow, or the process stops.
 pub async fn serve<E: Endpoint<Output = Response> + 'static>(
     stream: TcpStream,
     peer: SocketAddr,
+    _place: Place,
     site: Arc<Site<E>>,
     stop: CancellationToken,
 ) {
@@ -56,8 +59,8 @@ pub async fn serve<E: Endpoint<Output = Response> + 'static>(
     loop {
         let wake = match phase.get() {
             // A head may begin any time after; its time is up no earlier than this.
-            Phase::Idle(_) => Instant::now() + site.request_time.min(site.idle_time),
-            Phase::Head(since) => since + site.request_time,
+            Phase::Idle(_) => Instant::now() + site.head_time.min(site.idle_time),
+            Phase::Head(since) => since + site.head_time,
             // The endpoint times itself.
             Phase::Busy => Instant::now() + site.request_time,
         };
@@ -74,13 +77,17 @@ pub async fn serve<E: Endpoint<Output = Response> + 'static>(
             }
             () = tokio::time::sleep_until(wake.into()) => {
                 match phase.get() {
-                    Phase::Idle(since) if since.elapsed() >= site.idle_time => return,
-                    Phase::Head(since) if since.elapsed() >= site.request_time => break,
+                    Phase::Idle(since) if since.elapsed() >= site.idle_time => {
+                        site.places.idle.fetch_add(1, Ordering::Relaxed);
+                        return;
+                    }
+                    Phase::Head(since) if since.elapsed() >= site.head_time => break,
                     Phase::Idle(_) | Phase::Head(_) | Phase::Busy => {}
                 }
             }
         }
     }
+    site.places.slow.fetch_add(1, Ordering::Relaxed);
     let mut socket = connection.into_parts().io.into_inner().into_inner();
     // The client is slow or gone; it gets the answer if it takes it at once.
     let _ = socket.try_write(&lendpay_api::refusal(site.side, 408, site.clock.now()));

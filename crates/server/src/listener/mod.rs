@@ -5,7 +5,10 @@
 //! and [`watched::Watched`] between hyper and the socket.
 
 mod connection;
+mod places;
 mod watched;
+
+pub use places::Places;
 
 use lendpay_api::{Clock, Side};
 use poem::{Endpoint, Response};
@@ -14,12 +17,21 @@ use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 /// How many connections may wait to be accepted.
 const BACKLOG: u32 = 1_024;
+
+/// How long the head of a request may take to arrive.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// How many refused connections may be kept open at once, so that their answers arrive, and for how long.
+const LINGERING: usize = 64;
+const LINGER: Duration = Duration::from_secs(1);
 
 /// What the connections of a listener share.
 pub struct Site<E> {
@@ -31,14 +43,28 @@ pub struct Site<E> {
     pub clock: Arc<dyn Clock>,
     /// How long a request may take.
     pub request_time: Duration,
-    /// How long a connection may do nothing.
+    /// How long the head of one may take.
+    pub head_time: Duration,
+    /// How long a connection may do nothing, or its client take nothing of an answer.
     pub idle_time: Duration,
+    /// Who may connect.
+    pub places: Arc<Places>,
+}
+
+/// What the connections of every listener may do.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// How long a request may take.
+    pub request: Duration,
+    /// How long a connection may do nothing.
+    pub idle: Duration,
 }
 
 impl<E> Site<E> {
     /// A site around an endpoint.
-    pub fn new(endpoint: E, side: Side, clock: Arc<dyn Clock>, request_time: Duration) -> Self {
-        Self { endpoint, side, clock, request_time, idle_time: Duration::from_secs(75) }
+    pub fn new(endpoint: E, side: Side, clock: Arc<dyn Clock>, patience: Patience, places: Arc<Places>) -> Self {
+        let Patience { request: request_time, idle: idle_time } = patience;
+        Self { endpoint, side, clock, request_time, head_time: request_time.min(HEAD_TIME), idle_time, places }
     }
 }
 
@@ -52,12 +78,13 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 }
 
 /// Raises the number of connections that the process may have to what it is allowed: the usual 1,024 at first is kept low
-/// for programs that use `select`, which this is not.
-pub fn raise_descriptor_limit() {
+/// for programs that use `select`, which this is not. Gives what it is then.
+pub fn raise_descriptor_limit() -> usize {
     let limit = getrlimit(Resource::Nofile);
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
         tracing::warn!(%error, "the limit of open files cannot be raised");
     }
+    getrlimit(Resource::Nofile).current.and_then(|limit| limit.try_into().ok()).unwrap_or(usize::MAX)
 }
 
 /// Accepts and serves connections until `stop`, then closes the socket and returns those that are still open.
@@ -67,15 +94,20 @@ pub async fn accept<E: Endpoint<Output = Response> + 'static>(
     stop: CancellationToken,
 ) -> TaskTracker {
     let connections = TaskTracker::new();
+    let lingering = Arc::new(Semaphore::new(LINGERING));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
             () = stop.cancelled() => return connections,
         };
         match accepted {
-            Ok((stream, peer)) => {
-                connections.spawn(connection::serve(stream, peer, Arc::clone(&site), stop.clone()));
-            }
+            Ok((stream, peer)) => match site.places.take(peer.ip()) {
+                Some(place) => {
+                    let site = Arc::clone(&site);
+                    connections.spawn(connection::serve(stream, peer, place, site, stop.clone()));
+                }
+                None => refuse(stream, &site, &lingering),
+            },
             Err(error) => {
                 // Out of file descriptors, as a rule: wait for some to come back instead of spinning.
                 tracing::warn!(%error, "a connection could not be accepted");
@@ -83,6 +115,23 @@ pub async fn accept<E: Endpoint<Output = Response> + 'static>(
             }
         }
     }
+}
+
+/// Tells a client that there is no place for it.
+fn refuse<E>(mut stream: TcpStream, site: &Site<E>, lingering: &Arc<Semaphore>) {
+    let Ok(permit) = Arc::clone(lingering).try_acquire_owned() else { return };
+    let answer = lendpay_api::refusal(site.side, 503, site.clock.now());
+    // A socket that is closed with bytes unread is reset, and the client might not get to see the answer.
+    let linger = async move {
+        if stream.write_all(&answer).await.is_ok() && stream.shutdown().await.is_ok() {
+            let mut unread = [0; 4_096];
+            while stream.read(&mut unread).await.is_ok_and(|length| length > 0) {}
+        }
+    };
+    tokio::spawn(async move {
+        let _permit = permit;
+        let _ = tokio::time::timeout(LINGER, linger).await;
+    });
 }
 
 /// Lets the requests that run finish, for at most `grace`.

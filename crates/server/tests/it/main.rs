@@ -1,5 +1,6 @@
 //! The built binary, tried from outside: real sockets, real signals, a real disk.
 
+mod crowds;
 mod data;
 mod demo;
 mod disk;

@@ -37,6 +37,12 @@ impl Both {
         command
     }
 
+    /// What `/metrics` answers.
+    pub fn metrics(&self) -> String {
+        let mut answer = crate::process::client().get(format!("{}/metrics", self.url)).call().expect("an answer");
+        answer.body_mut().read_to_string().expect("a text")
+    }
+
     /// Runs it to its end and gives what it printed.
     pub fn run(&self, arguments: &[&str]) -> String {
         let output = self.command(arguments).output().expect("the binary runs");

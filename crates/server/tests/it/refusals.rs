@@ -17,7 +17,7 @@ fn exchange(server: &Server, bytes: &[u8]) -> String {
 }
 
 /// The answer has this status, the headers of every answer, and an error body for `lending` or not.
-fn assert_refused(answer: &str, status: u16, lending: bool) -> Value {
+pub fn assert_refused(answer: &str, status: u16, lending: bool) -> Value {
     let (head, body) = answer.split_once("\r\n\r\n").unwrap_or_else(|| panic!("no answer: {answer:?}"));
     assert!(head.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
     let header = |name: &str| {

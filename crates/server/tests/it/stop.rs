@@ -1,7 +1,8 @@
 //! Stopping in order.
 
 use crate::data::fill;
-use crate::process::Server;
+use crate::operator::Both;
+use crate::process::{Server, client};
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
@@ -32,6 +33,27 @@ fn a_request_that_runs_is_finished_and_new_connections_are_refused() {
         let (status, log) = server.process.wait();
         assert_eq!(status.code(), Some(0), "{log:#?}");
     }
+}
+
+#[test]
+fn readiness_goes_first_and_partners_are_still_served() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = fill(directory.path(), 1);
+    let mut both = Both::start(directory.path(), &["--stop-delay", "600"]);
+    let client = client();
+    let ready = || client.get(format!("{}/health/ready", both.url)).call().expect("an answer").status();
+    assert_eq!(ready(), 200);
+    both.server.process.signal("TERM");
+    both.server.process.wait_for("stopping");
+    let answer = client.get(format!("{}/health/ready", both.url)).call();
+    let mut answer = answer.expect("an answer");
+    assert_eq!(answer.status(), 503);
+    assert!(answer.body_mut().read_to_string().expect("a text").contains("the service is stopping"));
+    let key = [("x-service-apikey", data.key.as_str())];
+    assert_eq!(both.server.post(&data.accept_path(data.offers[0]), &key, "").expect("an answer").status, 200);
+    // Whoever cannot wait asks again.
+    both.server.process.signal("TERM");
+    assert_eq!(both.server.process.wait().0.code(), Some(0));
 }
 
 #[test]

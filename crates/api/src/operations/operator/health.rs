@@ -4,6 +4,7 @@ use super::*;
 use crate::wire::health::{Health, NotReady};
 use crate::wire::json::Json;
 use poem_openapi::{ApiResponse, OpenApi};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How long the store may take to answer.
@@ -13,6 +14,8 @@ pub(crate) struct HealthApi<S> {
     pub store: Arc<S>,
     /// Says why the store does not work, for people.
     pub reason: fn(&S) -> Option<String>,
+    /// Set when the service is about to end.
+    pub stopping: Arc<AtomicBool>,
 }
 
 pub(crate) struct Live;
@@ -69,6 +72,9 @@ impl<S: Store> HealthApi<S> {
     /// Asks the store to answer, which it must do within two seconds.
     #[oai(path = "/health/ready", method = "get", operation_id = "Ready", tag = "Tag::Health")]
     async fn ready(&self) -> Result<IsReady, Failed<Ready>> {
+        if self.stopping.load(Ordering::Relaxed) {
+            return Ok(IsReady::No(Json(NotReady::new("the service is stopping".to_owned()))));
+        }
         let reason = match tokio::time::timeout(PATIENCE, self.store.check()).await {
             Ok(Ok(())) => return Ok(IsReady::Yes(Json(Health::new("ready")))),
             Ok(Err(error)) => (self.reason)(&self.store).unwrap_or_else(|| error.to_string()),

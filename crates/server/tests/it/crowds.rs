@@ -1,0 +1,149 @@
+//! Clients that take more than their share: of connections, of time, of memory. They take nothing from others.
+
+use crate::data::{Data, fill};
+use crate::load::UNLIMITED;
+use crate::operator::Both;
+use crate::process::{Server, client, post};
+use crate::refusals::assert_refused;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::{Duration, Instant};
+use tokio::net::TcpSocket;
+
+/// A connection from another address of this machine.
+fn connect_from(from: &str, server: &Server) -> TcpStream {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().expect("a runtime");
+    let to: SocketAddr = server.address.parse().expect("an address");
+    let stream = runtime.block_on(async {
+        let socket = TcpSocket::new_v4().expect("a socket");
+        socket.bind(format!("{from}:0").parse().expect("an address")).expect("an address of this machine");
+        socket.connect(to).await.expect("a connection").into_std().expect("a socket")
+    });
+    stream.set_nonblocking(false).expect("blocks");
+    stream
+}
+
+const ASK: &[u8] = b"GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n";
+
+/// The first bytes of the answer.
+fn ask(stream: &mut TcpStream) -> String {
+    stream.write_all(ASK).expect("takes it");
+    let mut start = [0; 12];
+    stream.read_exact(&mut start).expect("an answer");
+    String::from_utf8(start.into()).expect("UTF-8")
+}
+
+/// What a connection that is refused is told.
+fn refused(mut stream: TcpStream) {
+    stream.write_all(ASK).expect("takes it");
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).expect("an answer to its end");
+    assert!(answer.contains("\r\nretry-after: "), "{answer}");
+    assert_refused(&answer, 503, false);
+}
+
+#[test]
+fn when_all_places_are_taken_whoever_comes_is_told_and_no_address_gets_more_than_half() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 1);
+    let both = Both::start(directory.path(), &["--connections", "4"]);
+    let server = &both.server;
+    let hold = |from: &str| {
+        let mut stream = connect_from(from, server);
+        assert_eq!(ask(&mut stream), "HTTP/1.1 200");
+        stream
+    };
+    let held = [hold("127.0.0.1"), hold("127.0.0.1")];
+    refused(connect_from("127.0.0.1", server));
+    let _others = [hold("127.0.0.2"), hold("127.0.0.3")];
+    refused(connect_from("127.0.0.4", server));
+    drop(held);
+    // The places are free once the server has seen the end.
+    loop {
+        let mut stream = connect_from("127.0.0.4", server);
+        if ask(&mut stream) == "HTTP/1.1 200" {
+            break;
+        }
+    }
+    let metrics = both.metrics();
+    let refused =
+        |reason: &str| metrics.contains(&format!("refused_total{{side=\"partner\",reason=\"{reason}\"}} 1\n"));
+    assert!(refused("address"), "{metrics}");
+    assert!(metrics.contains("lendpay_connections{side=\"operator\"} 1\n"), "{metrics}");
+}
+
+#[test]
+fn whoever_says_nothing_or_reads_nothing_is_let_go() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 1);
+    let both = Both::start(directory.path(), &["--idle-timeout", "1"]);
+    let mut silent = TcpStream::connect(&both.server.address).expect("a connection");
+    assert_eq!(silent.read(&mut [0]).expect("the end"), 0);
+    // Answers that nobody reads fill all buffers, then nothing moves.
+    let mut deaf = TcpStream::connect(&both.server.address).expect("a connection");
+    while deaf.write_all(ASK).is_ok() {}
+    let metrics = both.metrics();
+    assert!(metrics.contains("ended_total{side=\"partner\",reason=\"idle\"} 2\n"), "{metrics}");
+}
+
+/// The time that 99 of 100 requests of one client stay below.
+fn p99(server: &Server, data: &Data) -> Duration {
+    let (client, key) = (client(), [("x-service-apikey", data.key.as_str())]);
+    let mut times: Vec<_> = (0..200)
+        .map(|_| {
+            let start = Instant::now();
+            let reply = post(&client, &server.address, &data.accept_path(data.offers[0]), &key, "");
+            assert_eq!(reply.expect("an answer").status, 200);
+            start.elapsed()
+        })
+        .collect();
+    times.sort_unstable();
+    times[times.len() * 99 / 100]
+}
+
+/// The same of two servers, in turn, as others use this machine too: the best of some rounds.
+fn both_p99(servers: [&Server; 2], data: &Data) -> [Duration; 2] {
+    let rounds: Vec<_> = (0..15).map(|_| servers.map(|server| p99(server, data))).collect();
+    [0, 1].map(|n| rounds.iter().map(|round| round[n]).min().expect("rounds"))
+}
+
+#[test]
+fn five_thousand_slow_connections_cost_others_little() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
+    let [directory, quiet] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
+    let data = fill(directory.path(), 1);
+    fill(quiet.path(), 1);
+    let mut server = Server::start(directory.path(), &UNLIMITED);
+    let quiet = Server::start(quiet.path(), &UNLIMITED);
+
+    let body = format!(
+        "POST {} HTTP/1.1\r\nHost: x\r\nX-Service-ApiKey: {}\r\nContent-Length: 60000\r\n\r\n{{",
+        data.accept_path(data.offers[0]),
+        data.key
+    );
+    let mut slow: Vec<_> = (0..5_000)
+        .map(|n| {
+            let mut stream = TcpStream::connect(&server.address).expect("a connection");
+            let sent = [&b""[..], b"POST /payments/buyers HTTP/1.1\r\nHos", body.as_bytes()][n % 3];
+            stream.write_all(sent).expect("takes it");
+            stream
+        })
+        .collect();
+    // Some drip, some go away in the middle of a body.
+    for stream in slow.iter_mut().skip(1).step_by(3) {
+        let _ = stream.write_all(b"t");
+    }
+    for there in ["5,000", "2,500"] {
+        let [crowded, alone] = both_p99([&server, &quiet], &data);
+        println!("p99 beside {there} slow connections {crowded:?}, alone {alone:?}");
+        assert!(crowded <= 3 * alone, "{there}: {crowded:?} {alone:?}");
+        slow.truncate(2_500);
+    }
+    server.process.signal("TERM");
+    server.process.wait_for("stopping");
+    let (status, log) = server.process.wait();
+    assert_eq!(status.code(), Some(0));
+    assert!(!log.iter().any(|line| line.contains("panic")), "{log:#?}");
+}
