@@ -1,6 +1,6 @@
 //! `lendpay serve`: the store, the two sides and what ends them.
 
-use crate::listener::{self, Patience, Places, Site};
+use crate::listener::{self, Manners, Places, Site, Tls};
 use crate::metrics::Metrics;
 use crate::oauth;
 use crate::settings::{Common, Serve, StorePlace};
@@ -35,20 +35,25 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 pub fn run(settings: &Serve) -> Result<(), String> {
     telemetry::start(&settings.common)?;
     let oauth = oauth::of(&settings.oauth)?;
+    let tls = settings.tls.open()?;
     let StorePlace::Sled(path) = &settings.store;
     let store = open(path, &settings.common)?;
     runtime()?.block_on(async {
         let listener = bind(settings.listen, "--listen")?;
         let operator = match settings.operator.key()? {
-            Some(key) => Some(OperatorListener::open(settings.operator.listen(), key)?),
+            Some(key) => Some(OperatorListener::open(settings.operator.listen(), key, tls.is_some())?),
             None => None,
         };
         let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
         let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
         let operator_address = operator.as_ref().map(|operator| tracing::field::display(operator.address));
-        tracing::info!(%address, operator = operator_address, docs = %format!("http://{address}/docs"), store = %path.display(), "ready");
+        tracing::info!(%address, operator = operator_address, docs = %format!("{scheme}://{address}/docs"), store = %path.display(), "ready");
         oauth::keep_keys(oauth.as_ref());
-        until_stopped(listener, operator, store, &settings.common, oauth, signals).await
+        if let Some(tls) = tls.clone() {
+            tokio::spawn(async move { tls.renew().await });
+        }
+        until_stopped(listener, operator, store, &settings.common, (oauth, tls), signals).await
     })
 }
 
@@ -79,10 +84,10 @@ pub struct OperatorListener {
 }
 
 impl OperatorListener {
-    fn open(address: SocketAddr, key: OperatorKey) -> Result<Self, String> {
+    fn open(address: SocketAddr, key: OperatorKey, tls: bool) -> Result<Self, String> {
         let listener = bind(address, "--operator-listen")?;
         let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-        if !address.ip().is_loopback() {
+        if !address.ip().is_loopback() && !tls {
             tracing::warn!(%address, "the operator's side can be reached from other machines, without TLS");
         }
         Ok(Self { listener, address, key })
@@ -95,7 +100,7 @@ pub async fn until_stopped(
     operator: Option<OperatorListener>,
     store: SledStore,
     settings: &Common,
-    oauth: Option<OAuth>,
+    (oauth, tls): (Option<OAuth>, Option<Arc<Tls>>),
     mut signals: StopSignals,
 ) -> Result<(), String> {
     let store = Arc::new(store);
@@ -107,7 +112,7 @@ pub async fn until_stopped(
         oauth,
         rate_limit: settings.rate_limit.limit(),
     };
-    let patience = Patience { request: request_time, idle: settings.idle_timeout };
+    let manners = Manners { request: request_time, idle: settings.idle_timeout, tls };
     let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
     let wanted = usize::try_from(settings.connections).unwrap_or(usize::MAX);
     if wanted > most {
@@ -117,7 +122,7 @@ pub async fn until_stopped(
     let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), [&places, &operator_places].map(Arc::clone)));
     let endpoint =
         counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));
-    let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), patience, places));
+    let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), manners.clone(), places));
 
     let (stop, stop_operator) = (CancellationToken::new(), CancellationToken::new());
     let stopping = Arc::new(AtomicBool::new(false));
@@ -129,7 +134,7 @@ pub async fn until_stopped(
         let stopping = Arc::clone(&stopping);
         let operator_settings = OperatorSettings { key, limits, reason, stopping, metrics: write };
         let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), operator_settings, counts);
-        let site = Arc::new(Site::new(endpoint, Side::Operator, clock, patience, operator_places));
+        let site = Arc::new(Site::new(endpoint, Side::Operator, clock, manners, operator_places));
         accepting.push((tokio::spawn(listener::accept(listener, site, stop_operator.clone())), stop_operator));
     }
     let failure = tokio::select! {

@@ -1,6 +1,7 @@
 //! The command line and the environment: every flag has a variable, and nothing is read anywhere else.
 
 use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
+use crate::listener::Tls;
 use crate::oauth::OAuthSettings;
 use crate::operator_settings::Operator;
 use crate::transfer::{Export, Import};
@@ -11,6 +12,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Lendpay: the lending-and-payments service that a lender runs for its partners.
@@ -56,6 +58,9 @@ pub struct Serve {
     pub store: StorePlace,
 
     #[command(flatten)]
+    pub tls: TlsFiles,
+
+    #[command(flatten)]
     pub operator: Operator,
 
     #[command(flatten)]
@@ -63,6 +68,27 @@ pub struct Serve {
 
     #[command(flatten)]
     pub oauth: OAuthSettings,
+}
+
+/// TLS for both listeners.
+#[derive(Debug, Args)]
+pub struct TlsFiles {
+    /// The certificate, with those between it and the root, in PEM: with it and its key both listeners speak TLS. Both files
+    /// are read again when they change.
+    #[arg(long, env = "LENDPAY_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    pub tls_cert: Option<PathBuf>,
+
+    /// The certificate's private key, in PEM.
+    #[arg(long, env = "LENDPAY_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    pub tls_key: Option<PathBuf>,
+}
+
+impl TlsFiles {
+    /// Reads the files, if there are any.
+    pub fn open(&self) -> Result<Option<Arc<Tls>>, String> {
+        let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
+        Tls::open(certificate, key).map(Some).map_err(|error| format!("{error}; see --tls-cert and --tls-key"))
+    }
 }
 
 /// What `demo` needs.

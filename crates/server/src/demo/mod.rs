@@ -24,7 +24,7 @@ pub fn run(settings: &Demo) -> Result<(), String> {
         let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
         let seeded = seed::fill(&store).await.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
         print!("{}", screen(address, settings.listen, &seeded, &place));
-        serve::until_stopped(listener, None, store, &settings.common, None, signals).await
+        serve::until_stopped(listener, None, store, &settings.common, (None, None), signals).await
     })
 }
 

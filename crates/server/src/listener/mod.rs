@@ -1,14 +1,17 @@
-//! Accepting connections and serving HTTP/1.1 on them.
+//! Accepting connections and serving HTTP on them: HTTP/1.1, and HTTP/2 inside TLS.
 //!
 //! poem's own server has no bound for the time that a request's head may take, and what hyper refuses by itself (a head that
 //! is not HTTP, too long or too slow) never reaches an endpoint. So the connections are hyper's, with poem's endpoint inside
 //! and [`watched::Watched`] between hyper and the socket.
 
 mod connection;
+mod http2;
 mod places;
+mod tls;
 mod watched;
 
 pub use places::Places;
+pub use tls::Tls;
 
 use lendpay_api::{Clock, Side};
 use poem::{Endpoint, Response};
@@ -47,24 +50,28 @@ pub struct Site<E> {
     pub head_time: Duration,
     /// How long a connection may do nothing, or its client take nothing of an answer.
     pub idle_time: Duration,
+    /// TLS, if it is spoken here.
+    pub tls: Option<Arc<Tls>>,
     /// Who may connect.
     pub places: Arc<Places>,
 }
 
-/// What the connections of every listener may do.
-#[derive(Clone, Copy, Debug)]
-pub struct Patience {
+/// What holds for the connections of every listener.
+#[derive(Clone)]
+pub struct Manners {
     /// How long a request may take.
     pub request: Duration,
     /// How long a connection may do nothing.
     pub idle: Duration,
+    /// TLS, if it is to be spoken.
+    pub tls: Option<Arc<Tls>>,
 }
 
 impl<E> Site<E> {
     /// A site around an endpoint.
-    pub fn new(endpoint: E, side: Side, clock: Arc<dyn Clock>, patience: Patience, places: Arc<Places>) -> Self {
-        let Patience { request: request_time, idle: idle_time } = patience;
-        Self { endpoint, side, clock, request_time, head_time: request_time.min(HEAD_TIME), idle_time, places }
+    pub fn new(endpoint: E, side: Side, clock: Arc<dyn Clock>, manners: Manners, places: Arc<Places>) -> Self {
+        let Manners { request: request_time, idle: idle_time, tls } = manners;
+        Self { endpoint, side, clock, request_time, head_time: request_time.min(HEAD_TIME), idle_time, tls, places }
     }
 }
 
@@ -119,6 +126,10 @@ pub async fn accept<E: Endpoint<Output = Response> + 'static>(
 
 /// Tells a client that there is no place for it.
 fn refuse<E>(mut stream: TcpStream, site: &Site<E>, lingering: &Arc<Semaphore>) {
+    if site.tls.is_some() {
+        // It could not read it, and a handshake is what costs most.
+        return;
+    }
     let Ok(permit) = Arc::clone(lingering).try_acquire_owned() else { return };
     let answer = lendpay_api::refusal(site.side, 503, site.clock.now());
     // A socket that is closed with bytes unread is reset, and the client might not get to see the answer.

@@ -15,4 +15,5 @@ mod secrets;
 mod start;
 mod stop;
 mod sync;
+mod tls;
 mod transfer;

@@ -1,0 +1,78 @@
+//! TLS for both listeners: HTTP/2 and HTTP/1.1, with a certificate that may be renewed while the service runs.
+
+use rustls::ServerConfig;
+use rustls::crypto::aws_lc_rs;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use std::convert::Infallible;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
+use tokio_rustls::TlsAcceptor;
+
+/// How often the files are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// A certificate and its key, in two files, and what was last made of them.
+pub struct Tls {
+    certificate: PathBuf,
+    key: PathBuf,
+    current: RwLock<TlsAcceptor>,
+}
+
+impl Tls {
+    /// Reads both files: the certificate with those between it and the root, and its private key, in PEM.
+    pub fn open(certificate: &Path, key: &Path) -> Result<Arc<Self>, String> {
+        let current = RwLock::new(acceptor(certificate, key)?);
+        Ok(Arc::new(Self { certificate: certificate.into(), key: key.into(), current }))
+    }
+
+    /// What accepts connections now.
+    pub fn acceptor(&self) -> TlsAcceptor {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Reads the files again whenever they change. While they do not belong together, such as between the renewal of one and
+    /// of the other, the last pair that did stays.
+    pub async fn renew(&self) -> Infallible {
+        let mut seen = self.changed();
+        loop {
+            tokio::time::sleep(LOOK).await;
+            let now = self.changed();
+            if now == seen {
+                continue;
+            }
+            seen = now;
+            match acceptor(&self.certificate, &self.key) {
+                Ok(renewed) => {
+                    *self.current.write().unwrap_or_else(PoisonError::into_inner) = renewed;
+                    tracing::info!("the certificate was read again");
+                }
+                Err(reason) => tracing::warn!(reason, "the new certificate cannot be used; the last one stays"),
+            }
+        }
+    }
+
+    fn changed(&self) -> [Option<(SystemTime, u64)>; 2] {
+        [&self.certificate, &self.key].map(|path| {
+            let file = std::fs::metadata(path).ok()?;
+            Some((file.modified().ok()?, file.len()))
+        })
+    }
+}
+
+fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
+    let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let chain = chain.map_err(|error| format!("no certificate can be read from {}: {error}", certificate.display()))?;
+    let secret = PrivateKeyDer::from_pem_file(key)
+        .map_err(|error| format!("no private key can be read from {}: {error}", key.display()))?;
+    let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
+    let config =
+        config.with_safe_default_protocol_versions().map_err(|error| format!("TLS cannot be used: {error}"))?;
+    let mut config = config
+        .with_no_client_auth()
+        .with_single_cert(chain, secret)
+        .map_err(|error| format!("{} and {} cannot be used together: {error}", certificate.display(), key.display()))?;
+    config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}
