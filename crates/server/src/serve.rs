@@ -26,7 +26,7 @@ const FAILED_GRACE: Duration = Duration::from_secs(1);
 
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
-    telemetry::start(&settings.common)?;
+    let _log = telemetry::start(&settings.common)?;
     let oauth = oauth::of(&settings.oauth)?;
     let StorePlace::Sled(path) = &settings.store;
     let store = open(path, &settings.common)?;
