@@ -56,7 +56,7 @@ enum Chore {
     },
     /// Measures throughput, latency, CPU and memory beside what this machine can do at most, in one run
     ///
-    /// Builds the release binary, fills a fresh store, and drives both operations with wrk at several numbers of
+    /// Builds the binary as it is shipped, fills a fresh store, and drives both operations with wrk at several numbers of
     /// connections, in turn with two yardsticks: a bare hyper server that syncs every request to a file, and a bare poem
     /// handler. The report goes to target/bench: report.md, results.json and plot.svg.
     Bench(bench::Arguments),

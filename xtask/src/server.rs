@@ -168,9 +168,9 @@ pub fn peak_memory(process: u32) -> anyhow::Result<f64> {
     Ok(kib / 1024.0)
 }
 
-/// Builds programs of the workspace for release; returns the folder where they are.
-pub fn release(root: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
-    let mut build = command(root, "cargo", &["build", "--release", "--locked"]);
+/// Builds programs of the workspace as they are shipped; returns the folder where they are.
+pub fn shipped(root: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
+    let mut build = command(root, "cargo", &["build", "--profile", "dist", "--locked"]);
     for package in packages {
         build.args(["--package", package]);
     }
@@ -178,7 +178,7 @@ pub fn release(root: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
     // Cargo puts the profiles beside each other.
     let program = std::env::current_exe().context("this program has no path")?;
     let target = program.ancestors().nth(2).context("this program lies in no target folder")?;
-    Ok(target.join("release"))
+    Ok(target.join("dist"))
 }
 
 /// Removes a folder, if it is there.

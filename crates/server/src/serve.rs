@@ -33,7 +33,7 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
-    telemetry::start(&settings.common)?;
+    let _log = telemetry::start(&settings.common)?;
     let oauth = oauth::of(&settings.oauth)?;
     let tls = settings.tls.open()?;
     let StorePlace::Sled(path) = &settings.store;

@@ -13,7 +13,7 @@ mod plot;
 pub mod report;
 
 use crate::fill;
-use crate::server::{Kind, Server, release, remove};
+use crate::server::{Kind, Server, remove, shipped};
 use anyhow::Context as _;
 use load::Job;
 use report::Results;
@@ -40,7 +40,7 @@ pub struct Arguments {
 
 /// Builds, measures all servers in turn, and writes the report into `target/bench`.
 pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
-    let programs = release(root, &["lendpay", "xtask"])?;
+    let programs = shipped(root, &["lendpay", "xtask"])?;
     let folder = root.join("target/bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
 

@@ -8,7 +8,7 @@
 mod disk;
 mod load;
 
-use crate::server::{Kind, Server, release, remove};
+use crate::server::{Kind, Server, remove, shipped};
 use crate::{fill, tools};
 use anyhow::Context as _;
 use disk::Disk;
@@ -36,7 +36,7 @@ pub struct Arguments {
 
 /// Builds the service and runs all rounds.
 pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
-    let programs = release(root, &["lendpay"])?;
+    let programs = shipped(root, &["lendpay"])?;
     let folder = root.join("target/durability");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
 

@@ -9,7 +9,7 @@ mod growth;
 mod transfer;
 
 use crate::fill;
-use crate::server::{Kind, Server, release, remove};
+use crate::server::{Kind, Server, remove, shipped};
 use anyhow::Context as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub struct Arguments {
 /// Builds the service and measures both.
 pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     let place =
-        Place { programs: release(root, &["lendpay"])?, folder: root.join("target/scale"), cache: arguments.cache };
+        Place { programs: shipped(root, &["lendpay"])?, folder: root.join("target/scale"), cache: arguments.cache };
     remove(&place.folder)?;
     fs::create_dir_all(&place.folder).with_context(|| format!("cannot create {}", place.folder.display()))?;
     if arguments.exported > 0 {

@@ -14,7 +14,7 @@ use tokio::net::TcpListener;
 
 /// Runs until Ctrl-C; leaves nothing behind unless `--data` is given.
 pub fn run(settings: &Demo) -> Result<(), String> {
-    telemetry::start(&settings.common)?;
+    let _log = telemetry::start(&settings.common)?;
     let place = Place::of(settings.data.as_deref())?;
     let store = serve::open(place.path(), &settings.common)?;
     serve::runtime()?.block_on(async {

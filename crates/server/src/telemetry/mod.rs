@@ -1,6 +1,7 @@
 //! Where log lines go, and how they look. They go to standard error; standard output belongs to the commands.
 
 mod json_lines;
+mod lines;
 
 use crate::settings::{Common, LogFormat};
 use json_lines::JsonLines;
@@ -9,8 +10,13 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+/// Writes what is left of the log when it is dropped: the last thing that a command does.
+pub struct Log {
+    _lines: Option<lines::Writing>,
+}
+
 /// Starts logging, and makes a panic a log line.
-pub fn start(settings: &Common) -> Result<(), String> {
+pub fn start(settings: &Common) -> Result<Log, String> {
     let filter = EnvFilter::builder()
         .parse(&settings.log)
         .map_err(|error| format!("--log {}: {error}; write a level such as info", settings.log))?;
@@ -21,14 +27,16 @@ pub fn start(settings: &Common) -> Result<(), String> {
     };
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     let registry = tracing_subscriber::registry().with(filter);
-    let started = match text {
-        true => registry.with(layer.with_ansi(std::io::stderr().is_terminal())).try_init(),
-        false => registry.with(layer.event_format(JsonLines)).try_init(),
+    let (started, lines) = if text {
+        (registry.with(layer.with_ansi(std::io::stderr().is_terminal())).try_init(), None)
+    } else {
+        let (writer, lines) = lines::start().map_err(|error| format!("logging cannot be started: {error}"))?;
+        (registry.with(layer.with_writer(writer).event_format(JsonLines)).try_init(), Some(lines))
     };
     started.map_err(|error| format!("logging cannot be started: {error}"))?;
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         tracing::error!(place, message = panic.payload_as_str(), "panic");
     }));
-    Ok(())
+    Ok(Log { _lines: lines })
 }

@@ -7,7 +7,7 @@ use super::import::undo;
 use super::queue::Queue;
 use super::redo::{RedoError, redo};
 use super::release::Release;
-use super::trees::{Kind, Trees};
+use super::trees::Trees;
 use super::uses::Uses;
 use super::watchdog;
 use super::{SledStore, mark, quiet};
@@ -209,6 +209,7 @@ fn open_uncaught(path: &Path, options: SledOptions) -> Result<(Trees, u64), Open
         let ended = sync_all(path).and_then(|_| mark::end_import(path));
         ended.map_err(|error| OpenError::Directory { path: path.into(), reason: words(&error) })?;
     }
+    trees.remember().map_err(failed)?;
     let redone = redo(&trees).map_err(|error| match error {
         RedoError::Sled(error) => failed(error),
         RedoError::Damaged => damaged("the end of its log cannot be read"),
@@ -216,7 +217,6 @@ fn open_uncaught(path: &Path, options: SledOptions) -> Result<(Trees, u64), Open
     if marked.is_some_and(|next| redone.next < next) {
         return Err(damaged("the end of its log is missing"));
     }
-    trees.clients.fill(trees.tree(Kind::Partners)).map_err(failed)?;
     if redone.mended > 0 {
         tracing::warn!(states = redone.mended, "the store did not end cleanly; its last group was completed");
     }

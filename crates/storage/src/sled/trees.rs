@@ -4,6 +4,8 @@ use super::clients::Clients;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
 use sled::{Db, IVec, Tree};
+use std::collections::HashMap;
+use std::sync::{PoisonError, RwLock};
 
 /// A tree that holds states. The numbers are part of the format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -116,6 +118,8 @@ pub(super) struct Trees {
     pub(super) log: Tree,
     pub(super) meta: Tree,
     pub(super) clients: Clients,
+    /// The values of the tree of keys: every request looks one up, and they are few.
+    keys: RwLock<HashMap<IVec, IVec>>,
     states: [Tree; Kind::ALL.len()],
 }
 
@@ -124,7 +128,15 @@ impl Trees {
         let tree = |kind: Kind| db.open_tree(kind.name());
         let [a, b, c, d, e, f] = Kind::ALL;
         let states = [tree(a)?, tree(b)?, tree(c)?, tree(d)?, tree(e)?, tree(f)?];
-        Ok(Self { log: db.open_tree("log")?, meta: db.open_tree("meta")?, clients: Clients::default(), states, db })
+        let (log, meta) = (db.open_tree("log")?, db.open_tree("meta")?);
+        Ok(Self { db, log, meta, clients: Clients::default(), keys: RwLock::default(), states })
+    }
+
+    /// Takes into memory what is looked up there, once, when the store is opened and whole.
+    pub(super) fn remember(&self) -> sled::Result<()> {
+        *self.keys.write().unwrap_or_else(PoisonError::into_inner) =
+            self.tree(Kind::Keys).iter().collect::<Result<_, _>>()?;
+        self.clients.fill(self.tree(Kind::Partners))
     }
 
     pub(super) const fn tree(&self, kind: Kind) -> &Tree {
@@ -132,12 +144,20 @@ impl Trees {
     }
 
     pub(super) fn get(&self, key: &StateKey) -> sled::Result<Option<IVec>> {
+        if key.kind == Kind::Keys {
+            return Ok(self.keys.read().unwrap_or_else(PoisonError::into_inner).get(key.bytes()).cloned());
+        }
         self.tree(key.kind).get(key.bytes())
     }
 
     pub(super) fn insert(&self, key: &StateKey, value: IVec) -> sled::Result<()> {
-        if key.kind == Kind::Partners {
-            self.clients.put(key, &value);
+        match key.kind {
+            Kind::Partners => self.clients.put(key, &value),
+            Kind::Keys => {
+                let mut keys = self.keys.write().unwrap_or_else(PoisonError::into_inner);
+                keys.insert(key.bytes().into(), value.clone());
+            }
+            Kind::Offers | Kind::Buyers | Kind::Applications | Kind::Uses => {}
         }
         self.tree(key.kind).insert(key.bytes(), value).map(drop)
     }
