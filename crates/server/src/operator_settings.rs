@@ -63,7 +63,7 @@ fn read(path: &Path) -> Result<String, String> {
 /// The operator's side of the service.
 #[derive(Debug, Args)]
 pub struct Operator {
-    /// Where the operator connects, if there is a key. Keep it on loopback, or behind something that does TLS. Default:
+    /// Where the operator connects, if there is a key. Keep it on loopback, or give it TLS. Default:
     /// 127.0.0.1:8081.
     #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT")]
     operator_listen: Option<SocketAddr>,
