@@ -75,6 +75,12 @@ enum Chore {
         #[command(subcommand)]
         limit: bench::limits::Limit,
     },
+    /// Gives damaged input to everything that reads what others send, for long; the tests do it for a moment
+    Fuzz {
+        /// How many inputs each parser gets
+        #[arg(long, default_value_t = 1_000_000)]
+        executions: u32,
+    },
     /// Runs what has to hold: formatting, lints, tests, documents, rustdoc, dependencies
     ///
     /// Stops at the first step that fails, with exit code 1, and ends with a table of what ran and for how long. Tools
@@ -177,6 +183,14 @@ fn run(root: &Path, chore: Chore) -> anyhow::Result<()> {
             scale::run(root, &arguments)
         }
         Chore::Limit { limit } => bench::limits::run(limit),
+        Chore::Fuzz { executions } => fuzz(root, executions),
         Chore::Test { all } => test_run::run(root, all),
     }
+}
+
+/// Runs the parsers' tests with so many inputs, by chance.
+fn fuzz(root: &Path, executions: u32) -> anyhow::Result<()> {
+    let packages = ["lendpay-api", "lendpay-storage"].map(|package| ["--package", package]).concat();
+    let arguments = [&["test", "--release", "--locked", "--lib"][..], &packages, &["fuzz"]].concat();
+    command::run(command::command(root, "cargo", &arguments).env("PROPTEST_CASES", executions.to_string()))
 }

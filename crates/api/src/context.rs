@@ -67,7 +67,7 @@ impl<'a> FromRequest<'a> for Context {
 }
 
 /// The trace id of a valid `traceparent` (W3C Trace Context, section 3.2), if there is exactly one.
-fn trace_id(headers: &HeaderMap) -> Option<OperationId> {
+pub(crate) fn trace_id(headers: &HeaderMap) -> Option<OperationId> {
     let mut values = headers.get_all("traceparent").iter();
     let (Some(value), None) = (values.next(), values.next()) else { return None };
     let text = value.to_str().ok()?.trim();

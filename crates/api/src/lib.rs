@@ -12,6 +12,11 @@ mod context;
 mod counts;
 pub mod document;
 mod failure;
+#[cfg(test)]
+mod fuzz;
+#[cfg(test)]
+#[path = "../../domain/tests/fuzz/mutated.rs"]
+mod mutated;
 mod operations;
 mod operator_failure;
 mod operator_key;

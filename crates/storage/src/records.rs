@@ -3,6 +3,8 @@
 
 mod buyer;
 mod codes;
+#[cfg(test)]
+mod fuzz;
 mod offer;
 mod party;
 #[cfg(test)]

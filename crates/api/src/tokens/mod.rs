@@ -11,6 +11,8 @@
 //! This crate knows no network: keys come from a [`KeySource`].
 
 mod claims;
+#[cfg(test)]
+mod fuzz;
 mod key_set;
 mod keys;
 mod refusal;

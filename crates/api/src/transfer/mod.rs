@@ -22,6 +22,8 @@
 //! of a key in hex; the key itself is nowhere. Rates and amounts are decimal digits as strings, times RFC 3339 to the
 //! nanosecond. A file without its last line is not whole. It holds bank details: keep it as you would keep those.
 
+#[cfg(test)]
+mod fuzz;
 mod lines;
 mod read;
 mod records;

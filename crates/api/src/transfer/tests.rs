@@ -83,7 +83,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn records()(
+    pub(super) fn records()(
         kind in 0..KINDS.len(),
         sequence in 1..1_000_000_000_u64,
         numbered in any::<bool>(),
@@ -145,7 +145,7 @@ prop_compose! {
     }
 }
 
-fn file(records: &[Record]) -> Vec<u8> {
+pub(super) fn file(records: &[Record]) -> Vec<u8> {
     let mut lines = Lines::default();
     let mut file = lines.header(Timestamp::UNIX_EPOCH);
     for record in records {

@@ -6,6 +6,7 @@ mod demo;
 mod disk;
 mod kill;
 mod load;
+mod operations;
 mod operator;
 mod operator_secrets;
 mod overload;

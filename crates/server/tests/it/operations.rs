@@ -1,0 +1,31 @@
+//! The files for those who run the service speak of what there is.
+
+use crate::data::fill;
+use crate::operator::Both;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// The metrics that a text names.
+fn named(text: &str) -> BTreeSet<&str> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter(|word| word.starts_with("lendpay_")).collect()
+}
+
+#[test]
+fn every_metric_of_the_dashboard_and_the_alerts_is_there() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = fill(directory.path(), 1);
+    let both = Both::start(directory.path(), &[]);
+    let key = [("x-service-apikey", data.key.as_str())];
+    assert_eq!(both.server.post("/payments/buyers", &key, "{}").expect("an answer").status, 201);
+    let metrics = both.metrics();
+    let there = named(&metrics);
+    let (alerts, dashboard) =
+        (include_str!("../../operations/alerts.yaml"), include_str!("../../operations/dashboard.json"));
+    serde_json::from_str::<Value>(dashboard).expect("JSON");
+    for text in [alerts, dashboard] {
+        let wanted = named(text);
+        assert!(wanted.len() > 4);
+        assert_eq!(wanted.difference(&there).collect::<Vec<_>>(), Vec::<&&str>::new());
+    }
+}
