@@ -6,7 +6,8 @@ use std::process::{Child, Stdio};
 
 use anyhow::Context;
 
-use crate::command::{command, run};
+use crate::command::command;
+use crate::server::built;
 
 /// The service with something in it. It is ended when this is dropped.
 pub struct Demo {
@@ -22,9 +23,7 @@ pub struct Demo {
 impl Demo {
     /// Builds the binary and starts it on a free port.
     pub fn start(root: &Path) -> anyhow::Result<Self> {
-        run(&mut command(root, "cargo", &["build", "--quiet", "--locked", "--package", "lendpay"]))?;
-        // Cargo puts the workspace's programs beside each other.
-        let program = std::env::current_exe().context("this program has no path")?.with_file_name("lendpay");
+        let program = built(root)?.join("lendpay");
         let mut demo =
             command(root, &program, &["demo", "--listen", "127.0.0.1:0", "--log", "warn", "--rate-limit", "off"]);
         let child =

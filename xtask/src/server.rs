@@ -176,9 +176,19 @@ pub fn shipped(root: &Path, packages: &[&str]) -> anyhow::Result<PathBuf> {
     }
     run(&mut build)?;
     // Cargo puts the profiles beside each other.
+    Ok(own_folder()?.with_file_name("dist"))
+}
+
+/// Builds the service as tests do; returns the folder where it is.
+pub fn built(root: &Path) -> anyhow::Result<PathBuf> {
+    run(&mut command(root, "cargo", &["build", "--quiet", "--locked", "--package", "lendpay"]))?;
+    // Cargo puts the workspace's programs beside each other.
+    own_folder()
+}
+
+fn own_folder() -> anyhow::Result<PathBuf> {
     let program = std::env::current_exe().context("this program has no path")?;
-    let target = program.ancestors().nth(2).context("this program lies in no target folder")?;
-    Ok(target.join("dist"))
+    Ok(program.parent().context("this program lies in no folder")?.to_owned())
 }
 
 /// Removes a folder, if it is there.

@@ -6,18 +6,15 @@ use anyhow::Context;
 use serde_json::Value;
 
 use super::{Attack, json, must_have};
-use crate::command::{command, run};
 use crate::fill::{self, PARTNER, Pair};
-use crate::server::{Kind, OPERATOR_KEY, Server, remove};
+use crate::server::{Kind, OPERATOR_KEY, Server, built, remove};
 
 pub fn test(root: &Path, seed: u32) -> anyhow::Result<()> {
-    run(&mut command(root, "cargo", &["build", "--quiet", "--locked", "--package", "lendpay"]))?;
+    let programs = built(root)?;
     let folder = root.join("target/conformance");
     let data = folder.join("data");
     remove(&data)?;
-    let program = std::env::current_exe().context("this program has no path")?;
-    let programs = program.parent().context("this program lies in no folder")?;
-    let server = Server::start(programs, &folder, Kind::Lendpay, &data)?;
+    let server = Server::start(&programs, &folder, Kind::Lendpay, &data)?;
     let base = format!("http://{}", server.operator);
     let environment = seeded(&server)?;
     let reached = Attack { side: "operator", base: &base, seed, environment }.run(root)?;

@@ -1,7 +1,8 @@
 //! The documents, ready to judge answers.
 
-use jsonschema::{Draft, Validator};
-use serde_json::{Value, json};
+use crate::schema::{matches, validator};
+use jsonschema::Validator;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -68,35 +69,7 @@ pub fn operations(file: &str) -> Vec<Operation> {
 
 /// The operation of the operator's side that a request is for.
 pub fn operation(method: &str, path: &str) -> Option<&'static Operation> {
-    let fits = |template: &str| {
-        let (wanted, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-        let same = |(wanted, given): (&&str, &&str)| wanted == given || wanted.starts_with('{');
-        wanted.len() == given.len() && wanted.iter().zip(&given).all(same)
-    };
-    operator().iter().find(|operation| operation.method == method && fits(&operation.template))
-}
-
-pub fn validator(document: &Value, schema: &Value) -> Validator {
-    let schema = json!({ "allOf": [as_json_schema(schema)], "components": as_json_schema(&document["components"]) });
-    let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
-    options.build(&schema).expect("the document's schemas are schemas")
-}
-
-/// OpenAPI 3.0 says `nullable: true` where JSON Schema has `null` among the types.
-fn as_json_schema(value: &Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let mut object: serde_json::Map<_, _> =
-                object.iter().map(|(name, value)| (name.clone(), as_json_schema(value))).collect();
-            if object.remove("nullable") == Some(Value::Bool(true)) {
-                let one = object.remove("type").expect("what is nullable has a type");
-                object.insert("type".to_owned(), json!([one, "null"]));
-            }
-            object.into()
-        }
-        Value::Array(items) => items.iter().map(as_json_schema).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-    }
+    operator().iter().find(|operation| operation.method == method && matches(&operation.template, path))
 }
 
 #[test]

@@ -12,4 +12,6 @@ mod keys;
 mod lists;
 mod offers;
 mod parties;
+#[path = "../common/schema.rs"]
+mod schema;
 mod walk;

@@ -3,9 +3,8 @@
 use crate::data::{Data, fill};
 use crate::load::UNLIMITED;
 use crate::operator::Both;
-use crate::process::{Server, client, post};
+use crate::process::{Server, client, post, raise_descriptor_limit};
 use crate::refusals::assert_refused;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -110,8 +109,7 @@ fn both_p99(servers: [&Server; 2], data: &Data) -> [Duration; 2] {
 
 #[test]
 fn five_thousand_slow_connections_cost_others_little() {
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
+    raise_descriptor_limit();
     let [directory, quiet] = [(); 2].map(|()| tempfile::tempdir().expect("a directory"));
     let data = fill(directory.path(), 1);
     fill(quiet.path(), 1);

@@ -2,10 +2,9 @@
 
 use crate::data::{Data, fill, open};
 use crate::load::UNLIMITED;
-use crate::process::{BINARY, Process, Server, arguments, command};
+use crate::process::{BINARY, Process, Server, arguments, command, raise_descriptor_limit};
 use lendpay_domain::offer::Status;
 use lendpay_domain::{OfferId, Store as _, Timestamp};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
@@ -71,8 +70,7 @@ fn statuses(server: Server, directory: &Path, data: &Data) -> Vec<Status> {
 fn a_slow_disk_and_1024_connections_cost_neither_memory_nor_an_acknowledged_write() {
     const CONNECTIONS: usize = 1_024;
     const ROUNDS: usize = 4;
-    let limit = getrlimit(Resource::Nofile);
-    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
+    raise_descriptor_limit();
     let directory = tempfile::tempdir().expect("a directory");
     let data = fill(directory.path(), (CONNECTIONS * ROUNDS) as u128);
     let server = slow(directory.path(), "delay_exit=20000");

@@ -1,5 +1,6 @@
 //! Running the binary and talking to it.
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::CommandExt as _;
@@ -19,6 +20,12 @@ pub fn command(program: &str) -> Command {
     }
     command.stdin(Stdio::null());
     command
+}
+
+/// Lets this process have as many sockets as it may.
+pub fn raise_descriptor_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
 }
 
 /// What a run that has ended left.

@@ -1,7 +1,8 @@
 //! The partners' document, ready to judge answers.
 
-use jsonschema::{Draft, Validator};
-use serde_json::{Value, json};
+use super::schema::{matches, validator};
+use jsonschema::Validator;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -102,33 +103,4 @@ fn operations(document: &Value) -> Vec<Operation> {
         }
     }
     found
-}
-
-fn validator(document: &Value, schema: &Value) -> Validator {
-    let schema = json!({ "allOf": [as_json_schema(schema)], "components": as_json_schema(&document["components"]) });
-    let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
-    options.build(&schema).expect("the document's schemas are schemas")
-}
-
-/// OpenAPI 3.0 says `nullable: true` where JSON Schema has `null` among the types.
-fn as_json_schema(value: &Value) -> Value {
-    match value {
-        Value::Object(object) => {
-            let mut object: serde_json::Map<_, _> =
-                object.iter().map(|(name, value)| (name.clone(), as_json_schema(value))).collect();
-            if object.remove("nullable") == Some(Value::Bool(true)) {
-                let one = object.remove("type").expect("what is nullable has a type");
-                object.insert("type".to_owned(), json!([one, "null"]));
-            }
-            object.into()
-        }
-        Value::Array(items) => items.iter().map(as_json_schema).collect(),
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
-    }
-}
-
-fn matches(template: &str, path: &str) -> bool {
-    let (wanted, given): (Vec<_>, Vec<_>) = (template.split('/').collect(), path.split('/').collect());
-    let fits = |(wanted, given): (&&str, &&str)| wanted == given || wanted.starts_with('{');
-    wanted.len() == given.len() && wanted.iter().zip(&given).all(fits)
 }

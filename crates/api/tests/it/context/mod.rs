@@ -9,6 +9,8 @@ pub mod logs;
 mod party;
 mod rigged;
 pub mod samples;
+#[path = "../../common/schema.rs"]
+mod schema;
 
 pub use clock::SetClock;
 pub use document::document;
