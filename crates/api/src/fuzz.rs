@@ -1,7 +1,7 @@
 //! Everything here that reads what others wrote, with damaged input: it answers or refuses, and never panics.
 
-use crate::context::trace_id;
 use crate::mutated::{config, mutated, seeds};
+use crate::trace::TraceParent;
 use crate::wire::payload;
 use lendpay_domain::buyer_checks::{BuyerChecks, check};
 use lendpay_domain::idempotency::IdempotencyKey;
@@ -63,7 +63,7 @@ proptest! {
     fn headers_and_ids(text in mutated(seeds(&TRACES), HEADER_WORDS)) {
         if let Ok(value) = HeaderValue::from_bytes(&text) {
             let headers = HeaderMap::from_iter([(poem::http::HeaderName::from_static("traceparent"), value)]);
-            if let Some(id) = trace_id(&headers) {
+            if let Some(TraceParent { trace: id, .. }) = TraceParent::of(&headers) {
                 prop_assert_eq!(OperationId::parse(&id.to_string()), Some(id));
             }
         }

@@ -29,6 +29,7 @@ mod request_body;
 mod shell;
 mod side;
 mod tokens;
+mod trace;
 pub mod transfer;
 mod wire;
 
@@ -39,8 +40,9 @@ pub use operator_failure::{OperatorFailure, Thing};
 pub use operator_key::{BadOperatorKey, OperatorKey};
 pub use operator_side::{OperatorSettings, operator_side};
 pub use partner_side::{PartnerSettings, counted_partner_side, partner_side};
-pub use random::{event_id, key_bits, uuid};
+pub use random::{event_id, key_bits, span_id, uuid};
 pub use rate_limit::{BadRateLimit, RateLimit, network};
 pub use shell::{FirstByte, Limits};
 pub use side::Side;
 pub use tokens::{KeySource, OAuth, Tokens};
+pub use trace::{Span, TraceParent, Traces};

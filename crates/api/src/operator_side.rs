@@ -22,6 +22,7 @@ use crate::operations::operator::revoke_key::RevokeKeyApi;
 use crate::operator_key::OperatorKey;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
+use crate::trace::Traces;
 use lendpay_domain::Store;
 use poem::{Endpoint, Response, Route};
 use poem_openapi::OpenApiService;
@@ -40,6 +41,8 @@ pub struct OperatorSettings<S> {
     pub stopping: Arc<AtomicBool>,
     /// Writes what `/metrics` answers, in Prometheus' text format.
     pub metrics: WriteMetrics,
+    /// Who collects traces.
+    pub traces: Option<Arc<dyn Traces>>,
 }
 
 /// The operations with a key. The document lists them in this order.
@@ -65,7 +68,7 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { key, limits, reason, stopping, metrics } = settings;
+    let OperatorSettings { key, limits, reason, stopping, metrics, traces } = settings;
     let operator = Arc::new(Operator { store: Arc::clone(&store), key });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
@@ -75,5 +78,5 @@ pub fn operator_side<S: Store>(
         .nest_no_strip("/operator", OpenApiService::new(operations(&operator), "", ""))
         .nest_no_strip("/health", OpenApiService::new(HealthApi { store, reason, stopping }, "", ""))
         .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
-    Shell { inner, clock, limits, routes: Routes(routes), side: Side::Operator, counts }
+    Shell { inner, clock, limits, routes: Routes(routes), side: Side::Operator, counts, traces }
 }

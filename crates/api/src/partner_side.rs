@@ -10,6 +10,7 @@ use crate::rate_limit::{Limiter, RateLimit};
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::tokens::OAuth;
+use crate::trace::Traces;
 use lendpay_domain::Store;
 use lendpay_domain::buyer_checks::BuyerChecks;
 use poem::endpoint::BoxEndpoint;
@@ -28,6 +29,8 @@ pub struct PartnerSettings {
     pub oauth: Option<OAuth>,
     /// How often a partner may call; without it as often as it likes, and addresses may fail to authenticate likewise.
     pub rate_limit: Option<RateLimit>,
+    /// Who collects traces.
+    pub traces: Option<Arc<dyn Traces>>,
 }
 
 /// Everything that partners reach.
@@ -56,7 +59,8 @@ pub fn counted_partner_side<S: Store>(
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
     let operations = OpenApiService::new((lending, payments), "", "").into_endpoint();
     let inner = Inside { operations, pages };
-    Shell { inner, clock, limits: settings.limits, routes: Routes(routes), side: Side::Partner, counts }
+    let PartnerSettings { limits, traces, .. } = settings;
+    Shell { inner, clock, limits, routes: Routes(routes), side: Side::Partner, counts, traces }
 }
 
 /// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a rewritten

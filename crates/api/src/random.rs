@@ -25,6 +25,11 @@ pub(crate) fn operation_id() -> OperationId {
     OperationId::from_bytes(rand::random())
 }
 
+/// An id for a span, which must not be all zeros (W3C Trace Context, section 3.2.2.4).
+pub fn span_id() -> [u8; 8] {
+    rand::random::<std::num::NonZeroU64>().get().to_be_bytes()
+}
+
 /// An id for a key that is made at `at`: a UUID of version 7, so that keys sort by age.
 pub(crate) fn key_id(at: Timestamp) -> KeyId {
     KeyId::new(uuid_v7(at))

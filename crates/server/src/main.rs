@@ -6,6 +6,7 @@ mod listener;
 mod metrics;
 mod oauth;
 mod operator_settings;
+mod outgoing;
 mod serve;
 mod settings;
 mod stop;

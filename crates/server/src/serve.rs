@@ -106,11 +106,13 @@ pub async fn until_stopped(
     let store = Arc::new(store);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let request_time = settings.request_timeout;
+    let traces = telemetry::traces(settings)?;
     let partner_settings = PartnerSettings {
         buyer_checks: settings.buyer_checks.into(),
         limits: Limits { request_time },
         oauth,
         rate_limit: settings.rate_limit.limit(),
+        traces: traces.clone(),
     };
     let manners = Manners { request: request_time, idle: settings.idle_timeout, tls };
     let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
@@ -132,7 +134,7 @@ pub async fn until_stopped(
         let write = Arc::new(move || metrics.write());
         let reason = |store: &SledStore| store.failure_reason();
         let stopping = Arc::clone(&stopping);
-        let operator_settings = OperatorSettings { key, limits, reason, stopping, metrics: write };
+        let operator_settings = OperatorSettings { key, limits, reason, stopping, metrics: write, traces };
         let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), operator_settings, counts);
         let site = Arc::new(Site::new(endpoint, Side::Operator, clock, manners, operator_places));
         accepting.push((tokio::spawn(listener::accept(listener, site, stop_operator.clone())), stop_operator));

@@ -4,6 +4,7 @@ use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
 use crate::listener::Tls;
 use crate::oauth::OAuthSettings;
 use crate::operator_settings::Operator;
+use crate::telemetry::Collector;
 use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lendpay_api::{BadRateLimit, RateLimit};
@@ -143,9 +144,23 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_LOG_FORMAT", value_name = "FORMAT", default_value = "auto")]
     pub log_format: LogFormat,
 
+    /// The OpenTelemetry collector that gets a span for each request, over OTLP/HTTP, such as http://localhost:4318; without
+    /// it nothing is collected. A request is left out when its caller's `traceparent` says that the trace is not kept.
+    #[arg(long, env = "LENDPAY_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<Collector>,
+
+    /// Of the requests that come without a `traceparent`, how many are collected: from 0 (none) to 1 (all).
+    #[arg(long, env = "LENDPAY_TRACE_SHARE", value_name = "SHARE", default_value = "1", value_parser = share)]
+    pub trace_share: f64,
+
     /// What is logged: error, warn, info, debug, or directives such as `warn,lendpay::request=info`.
     #[arg(long, env = "LENDPAY_LOG", value_name = "LEVEL", default_value = "info")]
     pub log: String,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "write a number from 0 to 1".to_owned())
 }
 
 /// `--buyer-checks`.

@@ -17,8 +17,8 @@ use crate::counts::RequestCounts;
 use crate::failure::Failure;
 use crate::request_body;
 use crate::side::Side;
+use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
-use lendpay_domain::PartnerId;
 use poem::error::{MethodNotAllowedError, NotFoundError};
 use poem::http::uri::PathAndQuery;
 use poem::http::{HeaderName, HeaderValue, Method, Uri, header};
@@ -57,6 +57,7 @@ pub(crate) struct Shell<E> {
     pub routes: Routes,
     pub side: Side,
     pub counts: Arc<RequestCounts>,
+    pub traces: Option<Arc<dyn Traces>>,
 }
 
 impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
@@ -65,6 +66,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
         let context = Context::new(&request, self.clock.now());
+        let began = context.at - start.elapsed();
         let (method, uri) = (request.method().clone(), request.uri().clone());
         route_unreadable_segments(&mut request);
         request.set_data(context.clone());
@@ -94,8 +96,22 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
             }
             headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
-        self.counts.count(found.map(|(number, _)| number), response.status().as_u16(), start.elapsed());
-        log(&method, route, &response, start, &id, context.partner());
+        let (duration, status) = (start.elapsed(), response.status().as_u16());
+        self.counts.count(found.map(|(number, _)| number), status, duration);
+        let span = Span {
+            operation: context.operation,
+            caller: context.caller,
+            method: method.as_str(),
+            route: route.map(|route| route.template.as_str()),
+            status,
+            start: began,
+            duration,
+            partner: context.partner(),
+        };
+        if let Some(traces) = &self.traces {
+            traces.request(&span);
+        }
+        log(&span, &id);
         Ok(response)
     }
 }
@@ -162,22 +178,15 @@ fn route_unreadable_segments(request: &mut Request) {
 }
 
 /// One line for each request: the route's template, never the path, and no header.
-fn log(
-    method: &Method,
-    route: Option<&Route>,
-    response: &Response,
-    start: Instant,
-    operation: &str,
-    partner: Option<PartnerId>,
-) {
+fn log(span: &Span<'_>, operation: &str) {
     let mut buffer = Uuid::encode_buffer();
-    let partner = partner.map(|partner| &*partner.uuid().as_hyphenated().encode_lower(&mut buffer));
+    let partner = span.partner.map(|partner| &*partner.uuid().as_hyphenated().encode_lower(&mut buffer));
     tracing::info!(
         target: "lendpay::request",
-        method = method.as_str(),
-        route = route.map_or("-", |route| &route.template),
-        status = response.status().as_u16(),
-        duration_us = u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX),
+        method = span.method,
+        route = span.route.unwrap_or("-"),
+        status = span.status,
+        duration_us = u64::try_from(span.duration.as_micros()).unwrap_or(u64::MAX),
         partner,
         operation,
         "request"

@@ -86,6 +86,7 @@ impl Context {
             reason: |store: &SledStore| store.failure_reason(),
             stopping: Arc::default(),
             metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
+            traces: None,
         };
         let operator = operator_side(Arc::clone(&store), clock.clone(), settings, Arc::default());
         let partner = partner_side(Arc::clone(&store), clock.clone(), PartnerSettings::default());

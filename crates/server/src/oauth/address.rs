@@ -16,10 +16,6 @@ impl Address {
     pub const fn url(&self) -> &Url {
         &self.url
     }
-
-    pub fn is_https(&self) -> bool {
-        self.url.scheme() == "https"
-    }
 }
 
 impl FromStr for Address {

@@ -1,14 +1,14 @@
 //! Fetching an authorization server's keys, and finding out where they are.
 
 use super::address::Address;
-use lendpay_api::KeySource;
+use crate::outgoing;
+use lendpay_api::{KeySource, TraceParent};
 use serde::Deserialize;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::oneshot;
-use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 use url::Url;
 
 /// How long one request to the authorization server may take.
@@ -37,20 +37,7 @@ struct Metadata {
 
 impl Issuer {
     pub fn new(issuer: &Address, jwks_url: Option<Address>) -> Self {
-        let tls = TlsConfig::builder()
-            .provider(TlsProvider::Rustls)
-            .unversioned_rustls_crypto_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
-            .root_certs(RootCerts::PlatformVerifier)
-            .build();
-        let config = ureq::Agent::config_builder()
-            .tls_config(tls)
-            .timeout_global(Some(LIMIT))
-            // The address that was checked is the address that answers.
-            .max_redirects(0)
-            .user_agent(concat!("lendpay/", env!("CARGO_PKG_VERSION")));
-        // What is on this machine needs no proxy; for anything else the usual variables hold.
-        let config = if issuer.is_https() { config } else { config.proxy(None) };
-        let client = config.build().new_agent();
+        let client = outgoing::agent(issuer.url(), LIMIT);
         Self(Arc::new(Inner { client, issuer: issuer.clone(), jwks_url, discovered: Mutex::default() }))
     }
 }
@@ -105,13 +92,18 @@ impl Inner {
     }
 
     fn get(&self, url: &Url) -> Result<Vec<u8>, String> {
-        let fetched = self
-            .client
-            .get(url.as_str())
-            .header("Accept", "application/json")
-            .call()
-            .and_then(|mut response| response.body_mut().with_config().limit(LONGEST).read_to_vec());
-        fetched.map_err(|error| format!("{url}: {error}"))
+        let trace = TraceParent::fresh();
+        let request = self.client.get(url.as_str()).header("Accept", "application/json");
+        let fetched = request.header("traceparent", trace.to_string()).call().and_then(|mut response| {
+            let body = response.body_mut().with_config().limit(LONGEST).read_to_vec()?;
+            Ok((response.status(), body))
+        });
+        // The trace is in the issuer's logs, if it keeps any.
+        match fetched {
+            Ok((status, body)) if status.is_success() => Ok(body),
+            Ok((status, _)) => Err(format!("{url}: it answers {status} (trace {})", trace.trace)),
+            Err(error) => Err(format!("{url}: {error} (trace {})", trace.trace)),
+        }
     }
 }
 

@@ -1,11 +1,18 @@
-//! Where log lines go, and how they look. They go to standard error; standard output belongs to the commands.
+//! Where log lines go, and how they look, and where traces go. Log lines go to standard error; standard output belongs to the
+//! commands.
 
 mod json_lines;
 mod lines;
+mod otlp;
+
+pub use otlp::Collector;
 
 use crate::settings::{Common, LogFormat};
 use json_lines::JsonLines;
+use lendpay_api::Traces;
+use otlp::Otlp;
 use std::io::IsTerminal as _;
+use std::sync::Arc;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -39,4 +46,10 @@ pub fn start(settings: &Common) -> Result<Log, String> {
         tracing::error!(place, message = panic.payload_as_str(), "panic");
     }));
     Ok(Log { _lines: lines })
+}
+
+/// Who collects traces, if anybody does.
+pub fn traces(settings: &Common) -> Result<Option<Arc<dyn Traces>>, String> {
+    let Some(collector) = &settings.otlp_endpoint else { return Ok(None) };
+    Ok(Some(Arc::new(Otlp::start(collector, settings.trace_share)?)))
 }

@@ -1,9 +1,11 @@
 //! The built binary, tried from outside: real sockets, real signals, a real disk.
 
+mod collector;
 mod crowds;
 mod data;
 mod demo;
 mod disk;
+mod follow;
 mod kill;
 mod load;
 mod operations;
