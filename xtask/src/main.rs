@@ -14,6 +14,7 @@ mod report;
 mod scale;
 mod sdk;
 mod server;
+mod soak;
 mod test_run;
 mod tools;
 
@@ -75,6 +76,14 @@ enum Chore {
         #[command(subcommand)]
         limit: bench::limits::Limit,
     },
+    /// Keeps the service under mixed load, with bad requests, clients that break off or are killed and keys that are revoked
+    ///
+    /// Every answer is looked at while it goes on, and in the end that there was no panic and no failure, that memory did not
+    /// grow after the warm-up, and that everything that was acknowledged is there. The test run does it for a moment.
+    Soak(soak::Arguments),
+    /// A client that is there to be killed
+    #[command(hide = true)]
+    SoakClient { address: std::net::SocketAddr, connections: usize, key: String },
     /// Gives damaged input to everything that reads what others send, for long; the tests do it for a moment
     Fuzz {
         /// How many inputs each parser gets
@@ -181,6 +190,11 @@ fn run(root: &Path, chore: Chore) -> anyhow::Result<()> {
         Chore::Scale(arguments) => {
             needs(&[tools::LOAD])?;
             scale::run(root, &arguments)
+        }
+        Chore::Soak(arguments) => soak::run(root, &arguments),
+        Chore::SoakClient { address, connections, key } => {
+            soak::client(address, connections, &key);
+            Ok(())
         }
         Chore::Limit { limit } => bench::limits::run(limit),
         Chore::Fuzz { executions } => fuzz(root, executions),

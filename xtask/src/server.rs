@@ -3,7 +3,7 @@
 use crate::command::{command, run};
 use anyhow::{Context as _, bail, ensure};
 use std::fs::{self, File};
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -11,6 +11,8 @@ use std::time::{Duration, Instant};
 
 /// The operator's key in a benchmark.
 pub const OPERATOR_KEY: &str = "operator-key-of-a-benchmark-on-loopback";
+
+const RATE_LIMIT: &str = "--rate-limit";
 
 /// Which server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,12 +68,11 @@ impl Server {
         let mut command = match kind {
             Kind::Lendpay => {
                 let mut command = Command::new(programs.join("lendpay"));
-                command
-                    .arg("serve")
-                    .args(listen)
-                    .args(["--rate-limit", "off"])
-                    .args(["--store", &format!("sled:{}", data.display())]);
+                command.arg("serve").args(listen).args(["--store", &format!("sled:{}", data.display())]);
                 command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]).args(more);
+                if !more.iter().any(|flag| flag == RATE_LIMIT) {
+                    command.args([RATE_LIMIT, "off"]);
+                }
                 command
             }
             Kind::Disk | Kind::Poem => {
@@ -120,6 +121,11 @@ impl Server {
         peak_memory(self.child.id())
     }
 
+    /// The memory that the process has resident now, in MiB.
+    pub fn memory(&self) -> anyhow::Result<f64> {
+        memory(self.child.id(), "VmRSS:")
+    }
+
     /// Begins to watch the peak anew; returns what is resident now, in MiB.
     pub fn forget_peak_memory(&self) -> anyhow::Result<f64> {
         fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").context("cannot reset VmHWM")?;
@@ -137,6 +143,13 @@ impl Server {
     /// Sends a request to the operator side that must succeed; returns the body.
     pub fn operate(&self, method: &str, path: &str, body: &str) -> anyhow::Result<String> {
         send(self.operator, ("X-Operator-Key", OPERATOR_KEY), method, path, body)
+    }
+
+    /// Reads a long answer of the operator side, line by line.
+    pub fn operate_lines(&self, path: &str, mut line: impl FnMut(&str) -> anyhow::Result<()>) -> anyhow::Result<()> {
+        let url = format!("http://{}{path}", self.operator);
+        let answer = ureq::get(url).header("X-Operator-Key", OPERATOR_KEY).call()?;
+        BufReader::new(answer.into_body().into_reader()).lines().try_for_each(|text| line(&text?))
     }
 
     /// Sends a request to the partner side that must succeed; returns the body.
@@ -162,9 +175,14 @@ impl Drop for Server {
 
 /// The most memory that a process has had resident, in MiB.
 pub fn peak_memory(process: u32) -> anyhow::Result<f64> {
+    memory(process, "VmHWM:")
+}
+
+fn memory(process: u32, line: &str) -> anyhow::Result<f64> {
     let status = fs::read_to_string(format!("/proc/{process}/status"))?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no VmHWM in /proc")?;
-    let kib: f64 = line.trim().trim_end_matches("kB").trim().parse()?;
+    let found =
+        status.lines().find_map(|text| text.strip_prefix(line)).with_context(|| format!("no {line} in /proc"))?;
+    let kib: f64 = found.trim().trim_end_matches("kB").trim().parse()?;
     Ok(kib / 1024.0)
 }
 

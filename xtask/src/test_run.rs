@@ -14,6 +14,7 @@ use crate::linters;
 use crate::openapi::{self, Mode};
 use crate::report::{Entry, Outcome, summary};
 use crate::sdk;
+use crate::soak;
 use crate::tools::{self, CargoDeny};
 
 struct Step {
@@ -38,6 +39,7 @@ const STEPS: &[Step] = &[
     step("formatting", formatting),
     step("lints", lints),
     step("tests", |root| cargo(root, &["test", "--workspace", "--locked"])),
+    step("soak", |root| passed(soak::run_short(root))),
     step("documents", current_documents),
     step("linters", linted_documents),
     step("breaking", breaking_changes),

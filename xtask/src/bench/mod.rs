@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `limits` | the two yardsticks: a bare hyper server that syncs every request to a file, a bare poem handler |
 //! | `load` | wrk, one cell at a time |
+//! | `watching` | what the rate limit, the log and traces cost |
 //! | `report` | medians, ratios, the table, JSON |
 //! | `plot` | the picture |
 
@@ -11,6 +12,7 @@ pub mod limits;
 pub mod load;
 mod plot;
 pub mod report;
+mod watching;
 
 use crate::fill;
 use crate::server::{Kind, Server, remove, shipped};
@@ -36,6 +38,9 @@ pub struct Arguments {
     /// The numbers of connections.
     #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64, 256])]
     connections: Vec<usize>,
+    /// Instead, measures what the rate limit, the log and traces cost, by running with and without each.
+    #[arg(long)]
+    watching: bool,
 }
 
 /// Builds, measures all servers in turn, and writes the report into `target/bench`.
@@ -43,6 +48,9 @@ pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     let programs = shipped(root, &["lendpay", "xtask"])?;
     let folder = root.join("target/bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    if arguments.watching {
+        return watching::run(&programs, &folder, arguments.rounds);
+    }
 
     let offers = fill::offers(arguments.offers);
     let cells = arguments.connections.len() * Job::ALL.len();

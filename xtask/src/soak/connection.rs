@@ -1,0 +1,102 @@
+//! HTTP by hand, so that it can be done badly.
+
+use anyhow::{Context as _, bail, ensure};
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// How long an answer may take before it counts as none.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A client's connection, made when it is needed.
+pub struct Connection {
+    address: SocketAddr,
+    stream: Option<BufReader<TcpStream>>,
+}
+
+/// An answer.
+pub struct Answer {
+    pub status: u16,
+    pub replayed: bool,
+    pub body: Value,
+}
+
+impl Connection {
+    pub fn new(address: SocketAddr) -> Self {
+        Self { address, stream: None }
+    }
+
+    /// Posts, and reads the answer.
+    pub fn post(&mut self, path: &str, headers: &[(&str, &str)], body: &[u8]) -> anyhow::Result<Answer> {
+        self.call("POST", path, headers, body)
+    }
+
+    /// Sends a request, and reads the answer.
+    pub fn call(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> anyhow::Result<Answer> {
+        let mut request = self.head(method, path, headers, body.len());
+        request.extend_from_slice(body);
+        self.exchange(&request)
+    }
+
+    /// Sends bytes, and reads the answer to them.
+    pub fn exchange(&mut self, bytes: &[u8]) -> anyhow::Result<Answer> {
+        let stream = self.stream()?;
+        stream.get_mut().write_all(bytes).context("a request could not be sent")?;
+        let (answer, close) = read(stream)?;
+        if close {
+            self.stream = None;
+        }
+        Ok(answer)
+    }
+
+    /// Sends bytes, and resets the connection without reading anything.
+    pub fn reset(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        let stream = self.stream()?;
+        stream.get_mut().write_all(bytes).context("a request could not be sent")?;
+        // With a linger of nothing, the end of a connection is a reset.
+        rustix::net::sockopt::set_socket_linger(stream.get_ref(), Some(Duration::ZERO))?;
+        self.stream = None;
+        Ok(())
+    }
+
+    /// The head of a request with so many bytes of body.
+    pub fn head(&self, method: &str, path: &str, headers: &[(&str, &str)], length: usize) -> Vec<u8> {
+        let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {}\r\nContent-Length: {length}\r\n", self.address);
+        if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
+            head.push_str("Content-Type: application/json\r\n");
+        }
+        headers.iter().for_each(|(name, value)| head.push_str(&format!("{name}: {value}\r\n")));
+        head.push_str("\r\n");
+        head.into_bytes()
+    }
+
+    fn stream(&mut self) -> anyhow::Result<&mut BufReader<TcpStream>> {
+        if self.stream.is_none() {
+            let stream = TcpStream::connect(self.address).context("no connection")?;
+            stream.set_nodelay(true)?;
+            stream.set_read_timeout(Some(PATIENCE))?;
+            self.stream = Some(BufReader::new(stream));
+        }
+        self.stream.as_mut().context("no connection")
+    }
+}
+
+/// Reads an answer; says too whether the connection ends with it.
+fn read(stream: &mut BufReader<TcpStream>) -> anyhow::Result<(Answer, bool)> {
+    let mut head = String::new();
+    while !head.ends_with("\r\n\r\n") {
+        ensure!(stream.read_line(&mut head).context("no answer")? > 0, "the connection ended without an answer");
+    }
+    let head = head.to_ascii_lowercase();
+    let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
+    let Some(status) = head.strip_prefix("http/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok()) else {
+        bail!("no status: {head}");
+    };
+    let length = field("content-length").and_then(|length| length.parse().ok()).unwrap_or(0);
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body).context("an answer broke off")?;
+    let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).context("no JSON")? };
+    let close = field("connection").is_some_and(|value| value.contains("close"));
+    Ok((Answer { status, replayed: field("idempotency-replayed").is_some(), body }, close))
+}
