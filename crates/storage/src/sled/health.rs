@@ -1,29 +1,13 @@
 //! What the committer and the callers tell each other: how far the store is, whether it works, and how busy it is.
 
 use super::trees::Kind;
+use crate::stats::StoreStats;
 use lendpay_domain::StoreError;
 use lendpay_domain::store::Answer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio::sync::watch;
-
-/// Counters since the store was opened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SledStats {
-    /// Commands that wait for the committer now.
-    pub queued: usize,
-    /// Commands that were decided.
-    pub commands: u64,
-    /// Groups that were written and synced.
-    pub groups: u64,
-    /// The most commands that one group held.
-    pub largest_group: u64,
-    /// The time spent waiting for the disk.
-    pub syncing: Duration,
-    /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
-    pub events: [u64; 7],
-}
 
 /// A tree, as far as a reader of unsynced data is concerned.
 #[derive(Clone, Copy)]
@@ -206,8 +190,8 @@ impl Health {
         }
     }
 
-    pub(super) fn stats(&self) -> SledStats {
-        SledStats {
+    pub(super) fn stats(&self) -> StoreStats {
+        StoreStats {
             queued: self.queued.load(Ordering::Relaxed),
             commands: self.commands.load(Ordering::Relaxed),
             groups: self.groups.load(Ordering::Relaxed),

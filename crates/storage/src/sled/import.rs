@@ -7,13 +7,14 @@
 
 use super::committer::said;
 use super::log::{Cause, Entry, GroupLog, LogReader};
-use super::open::{OpenError, SledOptions, open_trees, sync_all};
+use super::open::{SledOptions, open_trees, sync_all};
 use super::quiet;
 use super::redo::{RedoError, state_after};
 use super::release::Release;
 use super::trees::{Kind, StateKey, Trees};
 use super::{health::Health, mark};
 use crate::codec::{self, Bytes, CodecError};
+use crate::imported::{ImportError, Imported, MISMATCH};
 use crate::records::{ApplicationRecord, BuyerRecord, KeyRow, OfferHead, OfferTail, PartnerRecord, Time};
 use lendpay_domain::event::{Event, Subject};
 use lendpay_domain::offer::{Status, Terms};
@@ -29,26 +30,6 @@ use std::sync::Arc;
 
 /// How many records are written at once.
 const GROUP: usize = 1_024;
-
-/// Why an import, or one record of it, is refused.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    /// The store cannot be opened.
-    #[error(transparent)]
-    Open(#[from] OpenError),
-    /// There is something in the store.
-    #[error("The store in {} is not empty; import into an empty one, or add what is missing with --merge.", path.display())]
-    NotEmpty {
-        /// The directory.
-        path: PathBuf,
-    },
-    /// The record does not fit what is there. Says why, without quoting it.
-    #[error("{0}")]
-    Record(&'static str),
-    /// The store failed.
-    #[error("The store failed: {0}.")]
-    Failed(String),
-}
 
 impl From<CodecError> for ImportError {
     fn from(error: CodecError) -> Self {
@@ -72,15 +53,6 @@ impl From<RedoError> for ImportError {
             RedoError::Damaged => CodecError::Damaged.into(),
         }
     }
-}
-
-/// What an import did.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Imported {
-    /// Records that were added.
-    pub added: u64,
-    /// Records of what was there before, which was left as it is.
-    pub kept: u64,
 }
 
 /// An import that is under way. Dropped before it is finished, it undoes what it has done.
@@ -112,7 +84,7 @@ impl SledImport {
     pub fn begin(path: &Path, options: SledOptions, merge: bool) -> Result<Self, ImportError> {
         let (trees, next) = open_trees(path, options)?;
         if !merge && !trees.is_empty() {
-            return Err(ImportError::NotEmpty { path: path.into() });
+            return Err(ImportError::NotEmpty { place: format!("in {}", path.display()) });
         }
         let file = sync_all(path).map_err(|error| ImportError::Failed(error.to_string()))?;
         mark::begin_import(path, next).map_err(|error| ImportError::Failed(error.to_string()))?;
@@ -389,8 +361,6 @@ impl Drop for SledImport {
         }
     }
 }
-
-const MISMATCH: ImportError = ImportError::Record("its event and its subject do not belong together");
 
 fn sealed(partner: PartnerId, terms: &Terms, at: Timestamp) -> Result<Vec<u8>, ImportError> {
     let (mut tail, mut value) = (Vec::new(), Vec::new());

@@ -37,12 +37,12 @@ mod watchdog;
 mod work;
 
 pub use export::SledExport;
-pub use health::SledStats;
-pub use import::{ImportError, Imported, SledImport};
+pub use import::SledImport;
 pub use open::{OpenError, SledOptions};
 
 use crate::codec;
 use crate::records::{BuyerRecord, OfferHead, OfferTail};
+use crate::stats::StoreStats;
 use health::Health;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::event::Event;
@@ -102,7 +102,7 @@ impl SledStore {
     }
 
     /// Counters.
-    pub fn stats(&self) -> SledStats {
+    pub fn stats(&self) -> StoreStats {
         self.health.stats()
     }
 

@@ -1,0 +1,239 @@
+//! A throw-away PostgreSQL: made from the programs that are on the machine, gone with whoever started it.
+//!
+//! The programs are looked for in `PG_BIN`, then where Debian puts them. Root runs them as the user `postgres`, since they
+//! refuse root. Whatever fails here panics with what is missing: a test without its database must not pass.
+
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "every function of this crate panics when PostgreSQL does not do as it is told"
+)]
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// A cluster that runs. It is stopped and removed when this is dropped, or when the process ends in whatever way.
+pub struct Cluster {
+    directory: PathBuf,
+    port: u16,
+    /// Waits for its input to end, and removes everything then.
+    keeper: Child,
+}
+
+/// How a cluster begins.
+pub enum Begin<'a> {
+    /// With nothing in it.
+    Empty,
+    /// As a standby of another, under a name that the other may wait for.
+    Standby(&'a Cluster, &'a str),
+}
+
+/// For tests that need no durability: what is lost with the machine is not missed.
+const FAST: &[&str] = &["fsync=off", "full_page_writes=off"];
+
+impl Cluster {
+    /// The one that the tests of a process share. It does not sync.
+    pub fn shared() -> &'static Self {
+        static SHARED: OnceLock<Cluster> = OnceLock::new();
+        SHARED.get_or_init(|| Self::start(Begin::Empty, FAST))
+    }
+
+    /// Starts a cluster with settings such as `fsync=off`.
+    pub fn start(begin: Begin<'_>, settings: &[&str]) -> Self {
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port();
+        Self::start_on(port, begin, settings)
+    }
+
+    /// The same on a port.
+    pub fn start_on(port: u16, begin: Begin<'_>, settings: &[&str]) -> Self {
+        let made = tempfile::Builder::new().prefix("lendpay-pg-").tempdir().expect("a temporary directory");
+        let directory = made.keep();
+        if let Some((user, group)) = other_user() {
+            chown(&directory, Some(user), Some(group)).expect("root gives directories away");
+        }
+        let data = directory.join("data");
+        match begin {
+            Begin::Empty => {
+                let mut initdb = program("initdb");
+                initdb.args(["-N", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D"]).arg(&data);
+                finish(initdb);
+            }
+            Begin::Standby(primary, name) => {
+                let mut copy = program("pg_basebackup");
+                let from = format!("host=127.0.0.1 port={} user=postgres application_name={name}", primary.port);
+                copy.args(["-R", "-X", "stream", "-c", "fast", "-d", &from, "-D"]).arg(&data);
+                finish(copy);
+            }
+        }
+        let keeper = keep(&directory, port, settings);
+        let cluster = Self { directory, port, keeper };
+        cluster.wait_until_it_answers();
+        cluster
+    }
+
+    /// The port on 127.0.0.1.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// A connection string for a database of it.
+    pub fn url(&self, database: &str) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/{database}", self.port)
+    }
+
+    /// Makes an empty database; returns its connection string.
+    pub fn database(&self) -> String {
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        let name = format!("test_{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        self.sql("postgres", &format!("CREATE DATABASE {name}"));
+        self.url(&name)
+    }
+
+    /// Runs SQL in a database; returns what it prints, without decoration.
+    pub fn sql(&self, database: &str, sql: &str) -> String {
+        let output = self.psql(database, sql).output().expect("psql runs");
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+        assert!(output.status.success(), "{sql}: {}", text(&output.stderr));
+        text(&output.stdout)
+    }
+
+    fn psql(&self, database: &str, sql: &str) -> Command {
+        let mut psql = program("psql");
+        psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql]).arg(self.url(database));
+        psql
+    }
+
+    fn wait_until_it_answers(&self) {
+        // Only so that a test whose cluster does not start ends.
+        for _ in 0..600 {
+            if self.psql("postgres", "SELECT 1").output().is_ok_and(|output| output.status.success()) {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        panic!("PostgreSQL does not start: {}", fs::read_to_string(self.directory.join("log")).unwrap_or_default());
+    }
+
+    /// Kills the postmaster and all its children (SIGKILL).
+    pub fn kill(&self) {
+        let main = self.postmaster();
+        let children = format!("kill -9 {main} $(cat /proc/{main}/task/{main}/children)");
+        assert!(Command::new("sh").args(["-c", &children]).status().expect("sh runs").success());
+        self.wait_until_gone(&main);
+    }
+
+    /// Stops it, as a machine that goes down in order does; connections are closed.
+    pub fn stop(&self) {
+        let main = self.postmaster();
+        assert!(Command::new("kill").args(["-INT", &main]).status().expect("kill runs").success());
+        self.wait_until_gone(&main);
+    }
+
+    fn wait_until_gone(&self, process: &str) {
+        let folder = Path::new("/proc").join(process);
+        // A process that has ended stays as a zombie until its parent looks.
+        let runs = || fs::read_to_string(folder.join("stat")).is_ok_and(|stat| !stat.contains(") Z "));
+        while runs() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Starts it again after [`Self::kill`] or [`Self::stop`].
+    pub fn start_again(&mut self, settings: &[&str]) {
+        let _ = self.keeper.kill();
+        let _ = self.keeper.wait();
+        self.keeper = keep(&self.directory, self.port, settings);
+        self.wait_until_it_answers();
+    }
+
+    /// Makes a standby the primary, and waits until it is.
+    pub fn promote(&self) {
+        assert_eq!(self.sql("postgres", "SELECT pg_promote(true)"), "t");
+    }
+
+    /// Where its data are.
+    pub fn data(&self) -> PathBuf {
+        self.directory.join("data")
+    }
+
+    fn postmaster(&self) -> String {
+        let file = fs::read_to_string(self.data().join("postmaster.pid")).expect("it runs");
+        file.lines().next().expect("a process id").to_owned()
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        drop(self.keeper.stdin.take());
+        let _ = self.keeper.wait();
+    }
+}
+
+/// Starts the server below a shell that ends it when its input ends, which it does with this process.
+fn keep(directory: &Path, port: u16, settings: &[&str]) -> Child {
+    const SCRIPT: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 </dev/null & server=$!
+        read -r _; kill -QUIT $server 2>/dev/null; wait $server; rm -rf "$folder""#;
+    let server = program("postgres");
+    let mut shell = as_other_user("sh");
+    shell.args(["-c", SCRIPT, "keeper"]).arg(directory).arg(server.get_program()).arg("-D").arg(directory.join("data"));
+    shell.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1", "-c"]);
+    shell.arg(format!("unix_socket_directories={}", directory.display()));
+    for setting in ["max_connections=200", "log_min_messages=error"].iter().chain(settings) {
+        shell.args(["-c", setting]);
+    }
+    // A signal to the tests, such as Ctrl-C, must not end it before it has cleaned up.
+    shell.process_group(0).stdin(Stdio::piped()).spawn().expect("sh runs")
+}
+
+fn finish(mut command: Command) {
+    let output = command.output().expect("PostgreSQL's programs run");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// One of PostgreSQL's programs.
+fn program(name: &str) -> Command {
+    as_other_user(&programs().join(name).display().to_string())
+}
+
+fn as_other_user(program: &str) -> Command {
+    let mut command = Command::new(program);
+    // Not a directory that the other user may not be in.
+    command.current_dir("/").stdin(Stdio::null());
+    if let Some((user, group)) = other_user() {
+        command.uid(user).gid(group);
+    }
+    command
+}
+
+/// Where the programs are: the newest version that is there.
+fn programs() -> PathBuf {
+    #[expect(clippy::disallowed_methods, reason = "it is no setting of the service")]
+    if let Some(folder) = std::env::var_os("PG_BIN") {
+        return folder.into();
+    }
+    let installed = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().filter_map(Result::ok);
+    let version = |path: &PathBuf| path.file_name().and_then(|name| name.to_str()?.parse::<u32>().ok());
+    let newest =
+        installed.map(|entry| entry.path()).filter(|path| path.join("bin/initdb").exists()).max_by_key(version);
+    newest
+        .expect("PostgreSQL is needed: apt-get install postgresql, or name the folder of its programs in PG_BIN")
+        .join("bin")
+}
+
+/// The user and group of PostgreSQL, when this runs as root.
+fn other_user() -> Option<(u32, u32)> {
+    if fs::metadata("/proc/self").expect("Linux").uid() != 0 {
+        return None;
+    }
+    let users = fs::read_to_string("/etc/passwd").expect("users");
+    let line =
+        users.lines().find(|line| line.starts_with("postgres:")).expect("a user `postgres`, whom its package makes");
+    let mut fields = line.split(':').skip(2).map(|field| field.parse().expect("a number"));
+    Some((fields.next().expect("a user's number"), fields.next().expect("a group's number")))
+}

@@ -1,0 +1,162 @@
+//! Where the database is, and how it is reached: a connection string as every PostgreSQL client takes it.
+
+use super::OpenError;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt as _;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+/// How long one host may take to answer, unless the string says otherwise.
+const CONNECT: Duration = Duration::from_secs(2);
+
+/// `postgres://user:password@host1,host2/database?options`. Shown without its password.
+///
+/// Beside the options of the driver it takes two of libpq's that the driver does not know: `sslmode=verify-full` and
+/// `sslrootcert=FILE`. Whenever TLS is used, the certificate is verified, its host name too. Only a server that can write is
+/// connected to: of several hosts the primary.
+#[derive(Clone)]
+pub struct PostgresAddress {
+    pub(super) config: Config,
+    authority: Option<PathBuf>,
+}
+
+impl fmt::Debug for PostgresAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PostgresAddress({self})")
+    }
+}
+
+impl fmt::Display for PostgresAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ports = self.config.get_ports();
+        for (n, host) in self.config.get_hosts().iter().enumerate() {
+            f.write_str(if n == 0 { "postgres://" } else { "," })?;
+            match host {
+                Host::Tcp(name) => f.write_str(name)?,
+                Host::Unix(path) => write!(f, "{}", path.display())?,
+            }
+            let port = ports.get(n).or(ports.first());
+            port.map_or(Ok(()), |port| write!(f, ":{port}"))?;
+        }
+        write!(f, "/{}", self.config.get_dbname().unwrap_or_default())
+    }
+}
+
+impl PartialEq for PostgresAddress {
+    fn eq(&self, other: &Self) -> bool {
+        self.config == other.config && self.authority == other.authority
+    }
+}
+
+impl Eq for PostgresAddress {}
+
+impl FromStr for PostgresAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (place, options) = text.split_once('?').unwrap_or((text, ""));
+        let (mut kept, mut authority, mut verified) = (Vec::new(), None, false);
+        for option in options.split('&').filter(|option| !option.is_empty()) {
+            match option.split_once('=') {
+                Some(("sslmode", "verify-full")) => verified = true,
+                Some(("sslrootcert", path)) => authority = Some(PathBuf::from(path)),
+                _ => kept.push(option),
+            }
+        }
+        let rest = if kept.is_empty() { place.to_owned() } else { format!("{place}?{}", kept.join("&")) };
+        // The driver's message names the option, and quotes nothing of the string.
+        let mut config: Config = rest.parse().map_err(|error| {
+            format!("{}; write for example postgres://lendpay@db.example/lendpay?sslmode=verify-full", chain(&error))
+        })?;
+        if config.get_hosts().is_empty() || config.get_dbname().is_none() {
+            return Err("name a host and a database: postgres://lendpay@db.example/lendpay".to_owned());
+        }
+        if verified {
+            config.ssl_mode(SslMode::Require);
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("lendpay");
+        }
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        Ok(Self { config, authority })
+    }
+}
+
+impl PostgresAddress {
+    /// What makes TLS of a connection, where the string or the server asks for it.
+    pub(super) fn tls(&self) -> Result<MakeRustlsConnect, OpenError> {
+        let unusable = |problem: String| OpenError::Tls(problem);
+        let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| unusable(error.to_string()))?;
+        let config = match &self.authority {
+            Some(path) => builder.with_root_certificates(roots(path).map_err(unusable)?).with_no_client_auth(),
+            None => {
+                builder.with_platform_verifier().map_err(|error| unusable(error.to_string()))?.with_no_client_auth()
+            }
+        };
+        Ok(MakeRustlsConnect::new(config))
+    }
+}
+
+fn roots(path: &Path) -> Result<RootCertStore, String> {
+    let mut roots = RootCertStore::empty();
+    let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let read = read.map_err(|error| format!("no certificate can be read from {}: {error}", path.display()))?;
+    let (added, _) = roots.add_parsable_certificates(read);
+    if added == 0 {
+        return Err(format!("there is no certificate in {}", path.display()));
+    }
+    Ok(roots)
+}
+
+/// An error with those that caused it.
+pub(super) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.ends_with(&more) {
+            text = format!("{text}: {more}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connection_string_is_shown_without_its_secret() {
+        let text = "postgres://lendpay:hunter2@one:5432,two:5433/loans?sslmode=verify-full&connect_timeout=1";
+        let address: PostgresAddress = text.parse().expect("an address");
+        assert_eq!(address.to_string(), "postgres://one:5432,two:5433/loans");
+        assert!(!format!("{address:?} {:?}", address.config).contains("hunter2"));
+        assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
+        assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
+        assert_eq!(address.config.get_connect_timeout(), Some(&Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn what_is_no_connection_string_is_refused_without_being_quoted() {
+        for text in
+            ["postgres://", "postgres://hunter2", "postgres://h/d?hunter2=x%", "postgres://u:hunter2@h:port/d", "x"]
+        {
+            let problem = text.parse::<PostgresAddress>().expect_err(text);
+            assert!(!problem.contains("u:hunter2"), "{problem}");
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! The tables, as they came to be: one statement a version, never changed once released. New ones are added at the end: first
+//! what is additional, and what is no longer used a release later.
+//!
+//! Everything is written so that engines that speak PostgreSQL's protocol can take it: keys that begin with the partner, no
+//! sequence, no trigger, no foreign key (the commands hold the rules). That is untested but on PostgreSQL.
+//!
+//! Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it (`…_ns`, 0 to 999).
+//! `ordered_at` orders events that are not numbered yet: the time of the change, or the microsecond after the change before it of
+//! the same subject, whichever is later, so that a clock that is late somewhere turns nothing around.
+
+use super::OpenError;
+use super::address::{PostgresAddress, chain};
+use tokio_postgres::Client;
+
+/// The version that this program works with.
+pub(super) const VERSION: i32 = STEPS.len() as i32;
+
+const STEPS: [&str; 13] = [
+    "CREATE TABLE partners (
+        partner_id uuid NOT NULL PRIMARY KEY,
+        name text NOT NULL,
+        oauth_client_id text,
+        created_at timestamptz NOT NULL,
+        created_at_ns smallint NOT NULL
+    )",
+    // Unique over all partners, which an index that begins with the partner cannot be.
+    "CREATE TABLE oauth_clients (
+        oauth_client_id text NOT NULL PRIMARY KEY,
+        partner_id uuid NOT NULL
+    )",
+    "CREATE TABLE api_keys (
+        partner_id uuid NOT NULL,
+        key_id uuid NOT NULL,
+        hash bytea NOT NULL,
+        name text NOT NULL,
+        areas text[] NOT NULL,
+        created_at timestamptz NOT NULL,
+        created_at_ns smallint NOT NULL,
+        expires_at timestamptz,
+        expires_at_ns smallint NOT NULL,
+        revoked_at timestamptz,
+        revoked_at_ns smallint NOT NULL,
+        last_used_at timestamptz,
+        PRIMARY KEY (partner_id, key_id)
+    )",
+    "CREATE INDEX api_keys_by_hash ON api_keys (hash)",
+    "CREATE TABLE applications (
+        application_id uuid NOT NULL PRIMARY KEY,
+        partner_id uuid NOT NULL
+    )",
+    "CREATE TABLE offers (
+        partner_id uuid NOT NULL,
+        application_id uuid NOT NULL,
+        offer_id uuid NOT NULL,
+        details text NOT NULL,
+        funding_type text NOT NULL,
+        offer_type text NOT NULL,
+        annual_percentage_rate numeric NOT NULL,
+        interest_rate numeric,
+        expiry_at timestamptz,
+        expiry_at_ns smallint NOT NULL,
+        redirect_url text,
+        amount numeric,
+        duration text,
+        status text NOT NULL,
+        status_changed_at timestamptz NOT NULL,
+        status_changed_at_ns smallint NOT NULL,
+        ordered_at timestamptz NOT NULL,
+        PRIMARY KEY (partner_id, application_id, offer_id)
+    ) WITH (fillfactor = 85)",
+    "CREATE TABLE buyers (
+        partner_id uuid NOT NULL,
+        buyer_id uuid NOT NULL,
+        name text,
+        registration_number text,
+        country_code text,
+        kind integer,
+        has_bank_account boolean NOT NULL,
+        currency_code text,
+        account_name text,
+        sort_code text,
+        account_number text,
+        bic text,
+        account_type text,
+        iban text,
+        fingerprint bytea,
+        created_at timestamptz NOT NULL,
+        created_at_ns smallint NOT NULL,
+        PRIMARY KEY (partner_id, buyer_id)
+    )",
+    "CREATE INDEX buyers_by_id ON buyers (buyer_id)",
+    "CREATE INDEX buyers_by_number ON buyers (registration_number, buyer_id)",
+    "CREATE TABLE events (
+        partner_id uuid NOT NULL,
+        event_id uuid NOT NULL,
+        sequence bigint,
+        occurred_at timestamptz NOT NULL,
+        occurred_at_ns smallint NOT NULL,
+        ordered_at timestamptz NOT NULL,
+        application_id uuid,
+        offer_id uuid,
+        status text,
+        buyer_id uuid,
+        actor text NOT NULL,
+        operation_id uuid NOT NULL,
+        PRIMARY KEY (partner_id, event_id)
+    ) WITH (fillfactor = 70)",
+    "CREATE INDEX events_by_sequence ON events (sequence)",
+    "CREATE INDEX events_waiting ON events (ordered_at, event_id) WHERE sequence IS NULL",
+    "CREATE TABLE event_counter (
+        one integer NOT NULL PRIMARY KEY,
+        last bigint NOT NULL
+    )",
+];
+
+/// Brings a database up to the version of this program; returns how many steps that took.
+///
+/// # Errors
+/// If the database cannot be used, or a newer program has been there.
+pub async fn migrate(address: &PostgresAddress) -> Result<usize, OpenError> {
+    let failed =
+        |error: tokio_postgres::Error| OpenError::Unreachable { address: address.to_string(), reason: chain(&error) };
+    let (client, connection) = address.config.connect(address.tls()?).await.map_err(failed)?;
+    // It ends with the client.
+    tokio::spawn(connection);
+    client.batch_execute(TABLE).await.map_err(failed)?;
+    let from = version(&client).await.map_err(failed)?;
+    let Some(steps) = usize::try_from(from).ok().and_then(|from| STEPS.get(from..)) else {
+        return Err(OpenError::Version { found: from, wanted: VERSION });
+    };
+    for (step, version) in steps.iter().zip(from + 1..) {
+        // The insertion fails if somebody else is at the same step.
+        let both = format!("BEGIN; INSERT INTO lendpay_migrations VALUES ({version}, now()); {step}; COMMIT");
+        client.batch_execute(&both).await.map_err(failed)?;
+    }
+    client.batch_execute("INSERT INTO event_counter VALUES (1, 0) ON CONFLICT DO NOTHING").await.map_err(failed)?;
+    Ok(steps.len())
+}
+
+const TABLE: &str = "CREATE TABLE IF NOT EXISTS lendpay_migrations (
+    version integer NOT NULL PRIMARY KEY,
+    applied_at timestamptz NOT NULL
+)";
+
+/// The version that a database has; 0 if nothing of ours is there.
+pub(super) async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
+    let there = client.query_one("SELECT to_regclass('lendpay_migrations') IS NOT NULL", &[]).await?;
+    if !there.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    Ok(client.query_one("SELECT coalesce(max(version), 0) FROM lendpay_migrations", &[]).await?.get(0))
+}
