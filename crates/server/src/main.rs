@@ -10,6 +10,7 @@ mod outgoing;
 mod serve;
 mod settings;
 mod stop;
+mod store;
 mod system_clock;
 mod telemetry;
 mod transfer;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Command::Demo(demo) => demo::run(&demo),
         Command::Export(export) => transfer::export(&export),
         Command::Import(import) => transfer::import(&import),
+        Command::Migrate(migrate) => transfer::migrate(&migrate),
         Command::Partner(command) => client::partner(&command),
         Command::Key(command) => client::key(&command),
         Command::Offer(command) => client::offer(&command),

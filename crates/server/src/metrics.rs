@@ -4,29 +4,29 @@
 //! and types; never an id.
 
 use crate::listener::Places;
+use crate::store::Kept;
 use lendpay_api::{BUCKETS, RequestCounts};
 use lendpay_domain::event::Subject;
-use lendpay_storage::SledStore;
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 /// Everything that is counted.
-pub struct Metrics {
+pub struct Metrics<S> {
     /// Requests of partners.
     pub partner: Arc<RequestCounts>,
     /// Requests of the operator.
     pub operator: Arc<RequestCounts>,
     /// Weak, so that a slow reader of metrics does not keep the store open.
-    store: Weak<SledStore>,
+    store: Weak<S>,
     /// Connections of partners, and of the operator.
     places: [Arc<Places>; 2],
 }
 
-impl Metrics {
+impl<S: Kept> Metrics<S> {
     /// Counters that begin at 0, and those of a store.
-    pub fn new(store: Weak<SledStore>, places: [Arc<Places>; 2]) -> Self {
+    pub fn new(store: Weak<S>, places: [Arc<Places>; 2]) -> Self {
         Self { partner: Arc::default(), operator: Arc::default(), store, places }
     }
 
@@ -56,7 +56,7 @@ impl Metrics {
         }
         page.connections(&self.places);
         if let Some(store) = self.store.upgrade() {
-            page.store(&store);
+            page.store(&*store);
         }
         page.0
     }
@@ -127,7 +127,7 @@ impl Page {
         }
     }
 
-    fn store(&mut self, store: &SledStore) {
+    fn store(&mut self, store: &impl Kept) {
         let stats = store.stats();
         self.single(
             "lendpay_store_up",
@@ -135,12 +135,17 @@ impl Page {
             "1 while the store works.",
             i32::from(store.failure_reason().is_none()),
         );
-        self.single("lendpay_store_queue_depth", "gauge", "Commands that wait for the committer.", stats.queued);
-        self.family("lendpay_store_group_commands", "summary", "Commands of a group that was written and synced.");
+        self.single(
+            "lendpay_store_queue_depth",
+            "gauge",
+            "Commands that wait for the disk or the database.",
+            stats.queued,
+        );
+        self.family("lendpay_store_group_commands", "summary", "Commands of a group that was made durable.");
         self.sample("lendpay_store_group_commands_sum", &[], stats.commands);
         self.sample("lendpay_store_group_commands_count", &[], stats.groups);
         self.single("lendpay_store_largest_group", "gauge", "The most commands that a group had.", stats.largest_group);
-        self.family("lendpay_store_sync_seconds", "summary", "Waiting for the disk.");
+        self.family("lendpay_store_sync_seconds", "summary", "Waiting for the disk, or for the database's commit.");
         self.sample("lendpay_store_sync_seconds_sum", &[], seconds(stats.syncing));
         self.sample("lendpay_store_sync_seconds_count", &[], stats.groups);
         self.family("lendpay_offer_transitions_total", "counter", "Offers by the status that they reached.");

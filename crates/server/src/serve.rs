@@ -5,14 +5,13 @@ use crate::metrics::Metrics;
 use crate::oauth;
 use crate::settings::{Common, Serve, StorePlace};
 use crate::stop::StopSignals;
+use crate::store::{Kept, open_postgres, open_sled};
 use crate::system_clock::SystemClock;
 use crate::telemetry;
 use lendpay_api::{
     Clock, Limits, OAuth, OperatorKey, OperatorSettings, PartnerSettings, Side, counted_partner_side, operator_side,
 };
-use lendpay_storage::{SledOptions, SledStore};
 use std::net::SocketAddr;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -34,37 +33,35 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
     let _log = telemetry::start(&settings.common)?;
-    let oauth = oauth::of(&settings.oauth)?;
-    let tls = settings.tls.open()?;
-    let StorePlace::Sled(path) = &settings.store;
-    let store = open(path, &settings.common)?;
     runtime()?.block_on(async {
-        let listener = bind(settings.listen, "--listen")?;
-        let operator = match settings.operator.key()? {
-            Some(key) => Some(OperatorListener::open(settings.operator.listen(), key, tls.is_some())?),
-            None => None,
-        };
-        let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-        let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
-        let scheme = if tls.is_some() { "https" } else { "http" };
-        let operator_address = operator.as_ref().map(|operator| tracing::field::display(operator.address));
-        tracing::info!(%address, operator = operator_address, docs = %format!("{scheme}://{address}/docs"), store = %path.display(), "ready");
-        oauth::keep_keys(oauth.as_ref());
-        if let Some(tls) = tls.clone() {
-            tokio::spawn(async move { tls.renew().await });
+        match &settings.store {
+            StorePlace::Sled(path) => serve(settings, open_sled(path, &settings.common)?).await,
+            StorePlace::Postgres(address) => serve(settings, open_postgres(address, &settings.common).await?).await,
         }
-        until_stopped(listener, operator, store, &settings.common, (oauth, tls), signals).await
     })
 }
 
-/// Opens the store in a directory.
-pub fn open(path: &Path, settings: &Common) -> Result<SledStore, String> {
-    let mut options = SledOptions::default();
-    options.cache_capacity = u64::from(settings.cache) << 20;
-    SledStore::open(path, options).map_err(|error| error.to_string())
+async fn serve(settings: &Serve, store: impl Kept) -> Result<(), String> {
+    let oauth = oauth::of(&settings.oauth)?;
+    let tls = settings.tls.open()?;
+    let listener = bind(settings.listen, "--listen")?;
+    let operator = match settings.operator.key()? {
+        Some(key) => Some(OperatorListener::open(settings.operator.listen(), key, tls.is_some())?),
+        None => None,
+    };
+    let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
+    let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
+    let scheme = if tls.is_some() { "https" } else { "http" };
+    let operator_address = operator.as_ref().map(|operator| tracing::field::display(operator.address));
+    tracing::info!(%address, operator = operator_address, docs = %format!("{scheme}://{address}/docs"), store = %settings.store, "ready");
+    oauth::keep_keys(oauth.as_ref());
+    if let Some(tls) = tls.clone() {
+        tokio::spawn(async move { tls.renew().await });
+    }
+    until_stopped(listener, operator, store, &settings.common, (oauth, tls), signals).await
 }
 
-/// The threads that everything but the store's committer runs on.
+/// The threads that everything but the embedded store's committer runs on.
 pub fn runtime() -> Result<tokio::runtime::Runtime, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     runtime.map_err(|error| format!("threads cannot be started: {error}"))
@@ -98,7 +95,7 @@ impl OperatorListener {
 pub async fn until_stopped(
     listener: TcpListener,
     operator: Option<OperatorListener>,
-    store: SledStore,
+    store: impl Kept,
     settings: &Common,
     (oauth, tls): (Option<OAuth>, Option<Arc<Tls>>),
     mut signals: StopSignals,
@@ -132,7 +129,7 @@ pub async fn until_stopped(
     if let Some(OperatorListener { listener, key, .. }) = operator {
         let (limits, counts) = (Limits { request_time }, Arc::clone(&metrics.operator));
         let write = Arc::new(move || metrics.write());
-        let reason = |store: &SledStore| store.failure_reason();
+        let reason = Kept::failure_reason;
         let stopping = Arc::clone(&stopping);
         let operator_settings = OperatorSettings { key, limits, reason, stopping, metrics: write, traces };
         let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), operator_settings, counts);

@@ -9,6 +9,7 @@ use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lendpay_api::{BadRateLimit, RateLimit};
 use lendpay_domain::buyer_checks::BuyerChecks;
+use lendpay_storage::PostgresAddress;
 use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -34,6 +35,8 @@ pub enum Command {
     Export(Export),
     /// Read an export into a stopped store.
     Import(Import),
+    /// Make or renew the tables of a PostgreSQL store.
+    Migrate(Migrate),
     /// Partners, at the running service.
     #[command(subcommand)]
     Partner(PartnerCommand),
@@ -54,8 +57,14 @@ pub struct Serve {
     #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
 
-    /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs.
-    #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", default_value = "sled:./lendpay-data")]
+    /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs, or a PostgreSQL database, postgres://USER@HOST[,HOST]/DATABASE.
+    #[arg(
+        long,
+        env = "LENDPAY_STORE",
+        value_name = "STORE",
+        default_value = "sled:./lendpay-data",
+        hide_env_values = true
+    )]
     pub store: StorePlace,
 
     #[command(flatten)]
@@ -92,6 +101,14 @@ impl TlsFiles {
     }
 }
 
+/// What `migrate` needs.
+#[derive(Debug, Args)]
+pub struct Migrate {
+    /// The database: postgres://USER@HOST[,HOST]/DATABASE.
+    #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", hide_env_values = true)]
+    pub store: StorePlace,
+}
+
 /// What `demo` needs.
 #[derive(Debug, Args)]
 pub struct Demo {
@@ -100,8 +117,12 @@ pub struct Demo {
     pub listen: SocketAddr,
 
     /// Keep the data in this directory instead of throwing it away at the end.
-    #[arg(long, env = "LENDPAY_DATA", value_name = "DIRECTORY")]
+    #[arg(long, env = "LENDPAY_DATA", value_name = "DIRECTORY", conflicts_with = "store")]
     pub data: Option<PathBuf>,
+
+    /// Keep the data in this store, such as a PostgreSQL database, whose tables are made if there are none.
+    #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", hide_env_values = true)]
+    pub store: Option<StorePlace>,
 
     #[command(flatten)]
     pub common: Common,
@@ -139,6 +160,10 @@ pub struct Common {
     /// How much memory the store's cache may take, in MiB. The process uses about twice that.
     #[arg(long, env = "LENDPAY_CACHE", value_name = "MIB", default_value = "256", value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
     pub cache: u32,
+
+    /// How many connections to a PostgreSQL store there may be.
+    #[arg(long, env = "LENDPAY_STORE_CONNECTIONS", value_name = "NUMBER", default_value = "16", value_parser = clap::value_parser!(u16).range(4..=1_024))]
+    pub store_connections: u16,
 
     /// How log lines look: text for people, json for machines; auto is text on a terminal and json elsewhere.
     #[arg(long, env = "LENDPAY_LOG_FORMAT", value_name = "FORMAT", default_value = "auto")]
@@ -234,6 +259,7 @@ pub enum LogFormat {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StorePlace {
     Sled(PathBuf),
+    Postgres(PostgresAddress),
 }
 
 impl FromStr for StorePlace {
@@ -242,7 +268,11 @@ impl FromStr for StorePlace {
     fn from_str(text: &str) -> Result<Self, String> {
         match text.split_once(':') {
             Some(("sled", path)) if !path.is_empty() => Ok(Self::Sled(path.into())),
-            _ => Err("write sled: and a directory, for example sled:./lendpay-data".to_owned()),
+            Some(("postgres" | "postgresql", _)) => text.parse().map(Self::Postgres),
+            _ => {
+                Err("write sled: and a directory, for example sled:./lendpay-data, or postgres: and a database"
+                    .to_owned())
+            }
         }
     }
 }
@@ -305,7 +335,9 @@ mod tests {
     fn a_store_is_a_kind_and_a_place() {
         assert_eq!("sled:./data".parse(), Ok(StorePlace::Sled("./data".into())));
         assert_eq!("sled:/a:b".parse(), Ok(StorePlace::Sled("/a:b".into())));
-        for text in ["", "sled", "sled:", "./data", "mysql://x"] {
+        let database = "postgres://lendpay:secret@one,two:5433/loans".parse::<StorePlace>().expect("a database");
+        assert_eq!(database.to_string(), "postgres://one:5433,two:5433/loans");
+        for text in ["", "sled", "sled:", "./data", "mysql://x", "postgres://"] {
             assert!(text.parse::<StorePlace>().is_err(), "{text}");
         }
     }

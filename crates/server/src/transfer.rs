@@ -1,19 +1,22 @@
-//! `lendpay export` and `lendpay import`.
+//! `lendpay export`, `lendpay import` and `lendpay migrate`.
 
 mod file;
 
 use crate::client::http::Client;
 use crate::operator_settings::Access;
 use crate::serve;
-use crate::settings::StorePlace;
+use crate::settings::{Migrate, StorePlace};
+use crate::store::Kept;
 use crate::system_clock::SystemClock;
 use clap::Args;
 use file::{Destination, Progress, Tee, source};
 use lendpay_api::Clock as _;
 use lendpay_api::transfer::{Lines, Reader, check};
-use lendpay_domain::record::Export as _;
-use lendpay_domain::{Store as _, StoreError};
-use lendpay_storage::{ImportError, SledImport, SledOptions, SledStore};
+use lendpay_domain::StoreError;
+use lendpay_domain::record::{Export as _, Record};
+use lendpay_storage::{
+    ImportError, Imported, PostgresImport, PostgresOptions, PostgresStore, SledImport, SledOptions, SledStore,
+};
 use std::io::{BufReader, Seek as _, Write};
 
 /// What `export` needs.
@@ -27,8 +30,14 @@ pub struct Export {
     #[arg(long)]
     running: bool,
 
-    /// The stopped store.
-    #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", default_value = "sled:./lendpay-data")]
+    /// The store. An embedded one must be stopped.
+    #[arg(
+        long,
+        env = "LENDPAY_STORE",
+        value_name = "STORE",
+        default_value = "sled:./lendpay-data",
+        hide_env_values = true
+    )]
     store: StorePlace,
 
     #[command(flatten)]
@@ -46,8 +55,14 @@ pub struct Import {
     #[arg(long)]
     merge: bool,
 
-    /// The store, which must not be running.
-    #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", default_value = "sled:./lendpay-data")]
+    /// The store, which nobody may use meanwhile.
+    #[arg(
+        long,
+        env = "LENDPAY_STORE",
+        value_name = "STORE",
+        default_value = "sled:./lendpay-data",
+        hide_env_values = true
+    )]
     store: StorePlace,
 }
 
@@ -70,36 +85,51 @@ pub fn export(settings: &Export) -> Result<(), String> {
     Ok(())
 }
 
-fn from_store(StorePlace::Sled(path): &StorePlace, to: &mut Destination) -> Result<u64, String> {
-    if !path.join("db").exists() {
-        return Err(format!("there is no store in {}; name another one with --store", path.display()));
-    }
-    let store = SledStore::open(path, options()).map_err(|error| match error {
-        lendpay_storage::OpenError::InUse { .. } => {
-            format!("{error} Or export from the running service with --running.")
-        }
-        error => error.to_string(),
-    })?;
-    let unwritable = |error: std::io::Error| format!("the export cannot be written: {error}");
+fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
     serve::runtime()?.block_on(async {
-        let failed = |error: StoreError| format!("the store cannot be read: {error}");
-        let (mut lines, progress) = (Lines::default(), Progress::unknown("records"));
-        to.write_all(&lines.header(SystemClock.now())).map_err(unwritable)?;
-        let (mut export, mut records) = (store.export().await.map_err(failed)?, 0);
-        loop {
-            let some = export.next().await.map_err(failed)?;
-            if some.is_empty() {
-                break;
+        match place {
+            StorePlace::Sled(path) => {
+                if !path.join("db").exists() {
+                    return Err(format!("there is no store in {}; name another one with --store", path.display()));
+                }
+                let store = SledStore::open(path, options()).map_err(|error| match error {
+                    lendpay_storage::OpenError::InUse { .. } => {
+                        format!("{error} Or export from the running service with --running.")
+                    }
+                    error => error.to_string(),
+                })?;
+                write(&store, to).await
             }
-            for record in &some {
-                to.write_all(&lines.record(record)).map_err(unwritable)?;
+            StorePlace::Postgres(address) => {
+                let store = PostgresStore::open(address, PostgresOptions::default()).await;
+                write(&store.map_err(|error| error.to_string())?, to).await
             }
-            records += some.len() as u64;
-            progress.set(records);
         }
-        to.write_all(&lines.end()).map_err(unwritable)?;
-        Ok(records)
     })
+}
+
+async fn write(store: &impl Kept, to: &mut Destination) -> Result<u64, String> {
+    let unwritable = |error: std::io::Error| format!("the export cannot be written: {error}");
+    let failed = |error: StoreError| {
+        let reason = store.failure_reason().map(|reason| format!(": {reason}")).unwrap_or_default();
+        format!("the store cannot be read: {error}{reason}")
+    };
+    let (mut lines, progress) = (Lines::default(), Progress::unknown("records"));
+    to.write_all(&lines.header(SystemClock.now())).map_err(unwritable)?;
+    let (mut export, mut records) = (store.export().await.map_err(failed)?, 0);
+    loop {
+        let some = export.next().await.map_err(failed)?;
+        if some.is_empty() {
+            break;
+        }
+        for record in &some {
+            to.write_all(&lines.record(record)).map_err(unwritable)?;
+        }
+        records += some.len() as u64;
+        progress.set(records);
+    }
+    to.write_all(&lines.end()).map_err(unwritable)?;
+    Ok(records)
 }
 
 fn from_service(access: &Access, to: &mut Destination) -> Result<u64, String> {
@@ -116,22 +146,71 @@ pub fn import(settings: &Import) -> Result<(), String> {
     // All of it is checked before anything is written.
     let checked = check(BufReader::with_capacity(1 << 16, &file)).map_err(refused)?;
     file.rewind().map_err(|error| format!("{} cannot be read again: {error}", settings.file))?;
-    let StorePlace::Sled(path) = &settings.store;
-    let mut import = SledImport::begin(path, options(), settings.merge).map_err(|error| error.to_string())?;
-    let mut reader = Reader::new(BufReader::with_capacity(1 << 16, &file));
-    let (progress, mut records) = (Progress::of(checked.records), 0_u64);
-    while let Some(record) = reader.next().map_err(refused)? {
-        import.add(record).map_err(|error| match error {
-            ImportError::Record(_) => {
-                format!("{} is refused and nothing was imported: line {}: {error}", settings.file, reader.line())
-            }
-            error => error.to_string(),
-        })?;
-        records += 1;
-        progress.set(records);
-    }
-    let done = import.finish().map_err(|error| error.to_string())?;
-    drop(progress);
+    let done = serve::runtime()?.block_on(async {
+        let mut import = Importing::begin(&settings.store, settings.merge).await.map_err(|error| error.to_string())?;
+        let mut reader = Reader::new(BufReader::with_capacity(1 << 16, &file));
+        let (progress, mut records) = (Progress::of(checked.records), 0_u64);
+        let told = |line: u64, error: ImportError| {
+            let line = match &error {
+                ImportError::Record(_) => line,
+                // A record is a line.
+                ImportError::Earlier { back, .. } => line.saturating_sub(*back),
+                _ => return error.to_string(),
+            };
+            format!("{} is refused and nothing was imported: line {line}: {error}", settings.file)
+        };
+        let mut last = 0;
+        while let Some(record) = reader.next().map_err(refused)? {
+            last = reader.line();
+            import.add(record).await.map_err(|error| told(last, error))?;
+            records += 1;
+            progress.set(records);
+        }
+        import.finish().await.map_err(|error| told(last, error))
+    })?;
     eprintln!("{} records imported, {} of what was there before left as they are.", done.added, done.kept);
+    Ok(())
+}
+
+/// An import into either kind of store.
+enum Importing {
+    Sled(Box<SledImport>),
+    Postgres(Box<PostgresImport>),
+}
+
+impl Importing {
+    async fn begin(place: &StorePlace, merge: bool) -> Result<Self, ImportError> {
+        Ok(match place {
+            StorePlace::Sled(path) => Self::Sled(Box::new(SledImport::begin(path, options(), merge)?)),
+            StorePlace::Postgres(address) => Self::Postgres(Box::new(PostgresImport::begin(address, merge).await?)),
+        })
+    }
+
+    async fn add(&mut self, record: Record) -> Result<(), ImportError> {
+        match self {
+            Self::Sled(import) => import.add(record),
+            Self::Postgres(import) => import.add(record).await,
+        }
+    }
+
+    async fn finish(self) -> Result<Imported, ImportError> {
+        match self {
+            Self::Sled(import) => import.finish(),
+            Self::Postgres(import) => import.finish().await,
+        }
+    }
+}
+
+/// Makes or renews the tables of a database.
+pub fn migrate(settings: &Migrate) -> Result<(), String> {
+    let StorePlace::Postgres(address) = &settings.store else {
+        return Err("an embedded store has no tables; name a database with --store postgres://…".to_owned());
+    };
+    let steps =
+        serve::runtime()?.block_on(lendpay_storage::postgres::migrate(address)).map_err(|error| error.to_string())?;
+    match steps {
+        0 => eprintln!("The tables at {address} are up to date."),
+        _ => eprintln!("The tables at {address} are up to date now, {steps} steps later."),
+    }
     Ok(())
 }

@@ -58,7 +58,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
 
 #[tokio::test]
 async fn everything_that_is_wrong_with_fields_is_told_at_once() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     for (method, path, good, bad, wanted) in cases() {
         let answer = context.call(method, &path, &bad).await;
@@ -70,7 +70,7 @@ async fn everything_that_is_wrong_with_fields_is_told_at_once() {
 
 #[tokio::test]
 async fn what_is_no_json_object_is_refused() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     let key = ("x-operator-key", OPERATOR_KEY);
     let deep = format!("{{\"name\":{}1{}}}", "[".repeat(40), "]".repeat(40));
@@ -93,7 +93,7 @@ async fn what_is_no_json_object_is_refused() {
 
 #[tokio::test]
 async fn routing_errors_have_the_shape_too_and_no_page_may_call() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = [("x-operator-key", OPERATOR_KEY)];
     for path in
         ["/operator", "/operator/nothing", "/nothing", "/lending/applications/1/offers/2/accept", "/openapi.json"]
@@ -109,7 +109,7 @@ async fn routing_errors_have_the_shape_too_and_no_page_may_call() {
 
 #[tokio::test]
 async fn the_document_and_its_pages_are_served_without_a_key() {
-    let context = Context::new();
+    let context = Context::new().await;
     let json = context.send("GET", "/operator/openapi.json", &[], "").await.is(200);
     assert_eq!(json, crate::document::value("operator.json"));
     for path in ["/operator/openapi.yaml", "/operator/docs"] {

@@ -1,14 +1,13 @@
 //! Both sides on one store, with a clock that stands still until it is set.
 
+use crate::backend::{self, Backend, Remains};
 use crate::document;
 use lendpay_api::{Clock, OperatorKey, OperatorSettings, PartnerSettings, operator_side, partner_side};
 use lendpay_domain::Timestamp;
-use lendpay_storage::{SledOptions, SledStore};
 use poem::http::{HeaderMap, Method};
 use poem::{Request, Response};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
-use tempfile::TempDir;
 
 /// The key of the operator.
 pub const OPERATOR_KEY: &str = "operator-0123456789abcdef0123456789";
@@ -26,9 +25,9 @@ type Side = Box<dyn poem::endpoint::DynEndpoint<Output = Response>>;
 pub struct Context {
     operator: Side,
     partner: Side,
-    pub store: Arc<SledStore>,
+    pub store: Arc<Backend>,
     clock: Arc<SetClock>,
-    _directory: TempDir,
+    _remains: Remains,
 }
 
 /// An answer that has passed the check.
@@ -74,16 +73,14 @@ pub fn id(n: u128) -> String {
 }
 
 impl Context {
-    pub fn new() -> Self {
-        let directory = tempfile::tempdir().expect("a temporary directory");
-        let mut options = SledOptions::default();
-        options.cache_capacity = 1024 * 1024;
-        let store = Arc::new(SledStore::open(directory.path(), options).expect("opens"));
+    pub async fn new() -> Self {
+        let (store, remains) = backend::fresh().await;
+        let store = Arc::new(store);
         let clock = Arc::new(SetClock(Mutex::new(moment(0))));
         let settings = OperatorSettings {
             key: OperatorKey::parse(OPERATOR_KEY).expect("long enough"),
             limits: lendpay_api::Limits::default(),
-            reason: |store: &SledStore| store.failure_reason(),
+            reason: Backend::failure_reason,
             stopping: Arc::default(),
             metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
             traces: None,
@@ -95,7 +92,7 @@ impl Context {
             partner: Box::new(poem::endpoint::ToDynEndpoint(partner)),
             store,
             clock,
-            _directory: directory,
+            _remains: remains,
         }
     }
 

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 #[tokio::test]
 async fn every_change_is_an_event_with_who_and_what() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = context.partner(1).await;
     context.call("PUT", &offer(1, 1), &terms()).await.is(201);
     context.set_time(1);

@@ -5,7 +5,7 @@ use lendpay_api::transfer::{Reader, check};
 
 #[tokio::test]
 async fn an_export_is_a_whole_file() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     for n in 0..50 {
         context.call("PUT", &offer(1, n), &terms()).await.is(201);

@@ -5,7 +5,7 @@ use serde_json::json;
 
 #[tokio::test]
 async fn health_and_metrics_need_no_key() {
-    let context = Context::new();
+    let context = Context::new().await;
     assert_eq!(context.send("GET", "/health/live", &[], "").await.is(200), json!({ "status": "live" }));
     assert_eq!(context.send("GET", "/health/ready", &[], "").await.is(200), json!({ "status": "ready" }));
     let metrics = context.send("GET", "/metrics", &[], "").await;
@@ -15,7 +15,7 @@ async fn health_and_metrics_need_no_key() {
 
 #[tokio::test]
 async fn a_store_that_takes_no_commands_is_not_ready_and_says_why() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.store.close().await.expect("closes");
     let answer = context.send("GET", "/health/ready", &[], "").await.is(503);
     assert_eq!(answer, json!({ "status": "unavailable", "reason": "the store does not work" }));

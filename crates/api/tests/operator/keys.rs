@@ -14,7 +14,7 @@ async fn create_buyer(context: &Context, key: &str) -> Answer {
 
 #[tokio::test]
 async fn a_key_works_from_its_answer_on_until_it_is_revoked() {
-    let context = Context::new();
+    let context = Context::new().await;
     let first = context.partner(1).await;
     let made = context.call("POST", &keys(1), &json!({ "name": "second", "areas": ["payments"] })).await.is(201);
     let second = made["key"].as_str().expect("a key");
@@ -37,7 +37,7 @@ async fn a_key_works_from_its_answer_on_until_it_is_revoked() {
 
 #[tokio::test]
 async fn a_key_ends_at_its_expiry() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     let body = json!({ "name": "short", "areas": ["payments"], "expiresAt": "2023-11-14T22:13:30.123456Z" });
     let made = context.call("POST", &keys(1), &body).await.is(201);
@@ -51,7 +51,7 @@ async fn a_key_ends_at_its_expiry() {
 
 #[tokio::test]
 async fn a_list_shows_everything_but_the_keys() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = context.partner(1).await;
     context.set_time(1);
     let other = context.call("POST", &keys(1), &json!({ "name": "other", "areas": ["lending"] })).await.is(201);
@@ -75,7 +75,7 @@ async fn a_list_shows_everything_but_the_keys() {
 
 #[tokio::test]
 async fn what_is_not_there_is_404() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     context.partner(2).await;
     let body = json!({ "name": "x", "areas": ["lending"] });

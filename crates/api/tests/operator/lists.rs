@@ -21,7 +21,7 @@ async fn whole(context: &Context, path: &str, limit: usize) -> Vec<Value> {
 
 #[tokio::test]
 async fn lists_come_in_pages_that_join_without_a_gap() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = context.partner(1).await;
     for n in 1..8 {
         context.call("PUT", &offer(1, n), &terms()).await.is(201);
@@ -49,7 +49,7 @@ async fn lists_come_in_pages_that_join_without_a_gap() {
 
 #[tokio::test]
 async fn a_window_that_is_none_is_told_completely() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     for path in [
         format!("{}/offers", application(1)),
@@ -69,7 +69,7 @@ async fn a_window_that_is_none_is_told_completely() {
 
 #[tokio::test]
 async fn a_buyer_is_read_with_its_bank_details_in_full() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = context.partner(1).await;
     let body = json!({
         "name": "Northwind", "registrationNumber": "1", "countryCode": "GB", "type": 0,

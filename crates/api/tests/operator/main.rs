@@ -2,16 +2,7 @@
 //!
 //! Every answer goes through [`context::check`], which knows what holds for all answers and what the document promises.
 
-mod bodies;
-mod context;
-mod document;
-mod events;
-mod export;
-mod health;
-mod keys;
-mod lists;
-mod offers;
-mod parties;
-#[path = "../common/schema.rs"]
-mod schema;
-mod walk;
+#[path = "../common/sled.rs"]
+mod backend;
+
+include!("modules.rs");

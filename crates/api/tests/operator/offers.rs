@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 #[tokio::test]
 async fn an_offer_is_made_and_its_terms_replaced_while_it_is_offered() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = context.partner(1).await;
     let made = context.call("PUT", &offer(1, 1), &terms()).await.is(201);
     let mut wanted = terms();
@@ -39,7 +39,7 @@ async fn an_offer_is_made_and_its_terms_replaced_while_it_is_offered() {
 
 #[tokio::test]
 async fn every_move_is_made_or_refused_with_from_and_to() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = context.partner(1).await;
     let moves = ["decline", "advance", "archive"];
     // How to come to each status, and what the moves lead to from there.
@@ -84,7 +84,7 @@ async fn every_move_is_made_or_refused_with_from_and_to() {
 
 #[tokio::test]
 async fn an_indicative_offer_cannot_be_advanced() {
-    let context = Context::new();
+    let context = Context::new().await;
     let key = context.partner(1).await;
     let mut indicative = terms();
     indicative["offerType"] = json!("Indicative");
@@ -98,7 +98,7 @@ async fn an_indicative_offer_cannot_be_advanced() {
 
 #[tokio::test]
 async fn an_offer_whose_time_has_come_is_seen_and_moved_as_expired() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     context.call("PUT", &offer(1, 1), &terms()).await.is(201);
     context.set_time(5_000);
@@ -114,7 +114,7 @@ async fn an_offer_whose_time_has_come_is_seen_and_moved_as_expired() {
 
 #[tokio::test]
 async fn what_is_not_there_is_404() {
-    let context = Context::new();
+    let context = Context::new().await;
     context.partner(1).await;
     context.partner(2).await;
     context.call("PUT", &offer(1, 1), &terms()).await.is(201);

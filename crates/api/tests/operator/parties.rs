@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 #[tokio::test]
 async fn a_partner_is_created_and_renamed() {
-    let context = Context::new();
+    let context = Context::new().await;
     let path = format!("/operator/partners/{}", id(1));
     let created = context.call("PUT", &path, &json!({ "name": " Ørsted ", "oauthClientId": "client" })).await.is(201);
     let wanted = json!({
@@ -20,7 +20,7 @@ async fn a_partner_is_created_and_renamed() {
 
 #[tokio::test]
 async fn a_client_id_has_one_partner() {
-    let context = Context::new();
+    let context = Context::new().await;
     let put = async |n| {
         let body = json!({ "name": "x", "oauthClientId": "client" });
         context.call("PUT", &format!("/operator/partners/{}", id(n)), &body).await
@@ -32,7 +32,7 @@ async fn a_client_id_has_one_partner() {
 
 #[tokio::test]
 async fn an_application_has_one_owner_for_good() {
-    let context = Context::new();
+    let context = Context::new().await;
     let put = async |partner: u128| context.call("PUT", &application(9), &json!({ "partnerId": id(partner) })).await;
     put(1).await.is_error(404, "PartnerNotFound");
     context.partner(1).await;
@@ -45,7 +45,7 @@ async fn an_application_has_one_owner_for_good() {
 
 #[tokio::test]
 async fn an_id_that_is_to_be_given_must_be_a_uuid() {
-    let context = Context::new();
+    let context = Context::new().await;
     for bad in ["x", "%FF", "11110000000040008000000000000001", "%7B11110000-0000-4000-8000-000000000001%7D"] {
         let put = context.call("PUT", &format!("/operator/partners/{bad}"), &json!({ "name": "x" })).await;
         assert_eq!(put.is_error(400, "InvalidData")["errors"], json!(["partnerId: must be a UUID of 36 characters"]));

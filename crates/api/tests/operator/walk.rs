@@ -18,7 +18,7 @@ fn path(operation: &Operation) -> String {
 }
 
 async fn filled() -> (Context, String, String) {
-    let context = Context::new();
+    let context = Context::new().await;
     let (a, b) = (context.partner(1).await, context.partner(2).await);
     for n in [1, 2] {
         context.call("PUT", &offer(n, n), &terms()).await.is(201);

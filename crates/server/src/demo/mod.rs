@@ -2,52 +2,62 @@
 
 mod seed;
 
-use crate::settings::Demo;
+use crate::settings::{Demo, StorePlace};
 use crate::stop::StopSignals;
+use crate::store::{Kept, open_postgres, open_sled};
 use crate::{listener, serve, telemetry};
 use seed::Seeded;
 use std::io;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use tokio::net::TcpListener;
 
-/// Runs until Ctrl-C; leaves nothing behind unless `--data` is given.
+/// Runs until Ctrl-C; leaves nothing behind unless a place for the data is given.
 pub fn run(settings: &Demo) -> Result<(), String> {
     let _log = telemetry::start(&settings.common)?;
-    let place = Place::of(settings.data.as_deref())?;
-    let store = serve::open(place.path(), &settings.common)?;
+    let place = Place::of(settings)?;
     serve::runtime()?.block_on(async {
-        // Before the screen invites to press Ctrl-C.
-        let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
-        let listener = bind(settings.listen)?;
-        let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-        let seeded = seed::fill(&store).await.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
-        print!("{}", screen(address, settings.listen, &seeded, &place));
-        serve::until_stopped(listener, None, store, &settings.common, (None, None), signals).await
+        match place.store() {
+            StorePlace::Sled(path) => show(settings, open_sled(&path, &settings.common)?, &place).await,
+            StorePlace::Postgres(address) => {
+                lendpay_storage::postgres::migrate(&address).await.map_err(|error| error.to_string())?;
+                show(settings, open_postgres(&address, &settings.common).await?, &place).await
+            }
+        }
     })
+}
+
+async fn show(settings: &Demo, store: impl Kept, place: &Place) -> Result<(), String> {
+    // Before the screen invites to press Ctrl-C.
+    let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
+    let listener = bind(settings.listen)?;
+    let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
+    let seeded = seed::fill(&store).await.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
+    print!("{}", screen(address, settings.listen, &seeded, place));
+    serve::until_stopped(listener, None, store, &settings.common, (None, None), signals).await
 }
 
 /// Where the demo keeps its data.
 enum Place {
-    Kept(PathBuf),
+    Kept(StorePlace),
     ThrownAway(TempDir),
 }
 
 impl Place {
-    fn of(data: Option<&Path>) -> Result<Self, String> {
-        match data {
-            Some(path) => Ok(Self::Kept(path.to_owned())),
-            None => TempDir::with_prefix("lendpay-demo-")
+    fn of(settings: &Demo) -> Result<Self, String> {
+        match (&settings.data, &settings.store) {
+            (Some(path), _) => Ok(Self::Kept(StorePlace::Sled(path.clone()))),
+            (None, Some(store)) => Ok(Self::Kept(store.clone())),
+            (None, None) => TempDir::with_prefix("lendpay-demo-")
                 .map(Self::ThrownAway)
                 .map_err(|error| format!("no temporary directory can be made: {error}; name one with --data")),
         }
     }
 
-    fn path(&self) -> &Path {
+    fn store(&self) -> StorePlace {
         match self {
-            Self::Kept(path) => path,
-            Self::ThrownAway(directory) => directory.path(),
+            Self::Kept(store) => store.clone(),
+            Self::ThrownAway(directory) => StorePlace::Sled(directory.path().to_owned()),
         }
     }
 }
@@ -89,7 +99,8 @@ fn screen(address: SocketAddr, wanted: SocketAddr, seeded: &Seeded, place: &Plac
     line(&create_line(address, seeded));
     line("");
     line(&match place {
-        Place::Kept(path) => format!("The data stays in {}. Ctrl-C ends the demo.", path.display()),
+        Place::Kept(StorePlace::Sled(path)) => format!("The data stays in {}. Ctrl-C ends the demo.", path.display()),
+        Place::Kept(place) => format!("The data stays at {place}. Ctrl-C ends the demo."),
         Place::ThrownAway(_) => "Ctrl-C ends the demo and throws its data away.".to_owned(),
     });
     text

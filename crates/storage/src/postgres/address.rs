@@ -24,7 +24,7 @@ const CONNECT: Duration = Duration::from_secs(2);
 /// connected to: of several hosts the primary.
 #[derive(Clone)]
 pub struct PostgresAddress {
-    pub(super) config: Config,
+    pub(super) config: Box<Config>,
     authority: Option<PathBuf>,
 }
 
@@ -89,7 +89,7 @@ impl FromStr for PostgresAddress {
             config.application_name("lendpay");
         }
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        Ok(Self { config, authority })
+        Ok(Self { config: Box::new(config), authority })
     }
 }
 

@@ -4,6 +4,7 @@
 //! and answers. There is no timer: a lone command goes at once, and under load one group forms while the others commit.
 
 use super::health::Health;
+use super::order::Order;
 use super::pool::{Backoff, Session};
 use super::stage::Stage;
 use super::trouble::Trouble;
@@ -41,13 +42,20 @@ struct Groups {
     receiver: tokio::sync::Mutex<mpsc::Receiver<Queued>>,
     health: Arc<Health>,
     patience: Duration,
+    order: Order,
 }
 
 /// Starts the tasks; they end when the queue is closed and empty.
 pub(super) fn start(pool: &Pool, capacity: usize, patience: Duration, health: &Arc<Health>) -> (Queue, JoinSet<()>) {
     let (sender, receiver) = mpsc::channel(capacity);
     let receiver = tokio::sync::Mutex::new(receiver);
-    let groups = Arc::new(Groups { pool: pool.clone(), receiver, health: Arc::clone(health), patience });
+    let groups = Arc::new(Groups {
+        pool: pool.clone(),
+        receiver,
+        health: Arc::clone(health),
+        patience,
+        order: Order::default(),
+    });
     let mut tasks = JoinSet::new();
     for _ in 0..GROUPS {
         let groups = Arc::clone(&groups);
@@ -58,9 +66,9 @@ pub(super) fn start(pool: &Pool, capacity: usize, patience: Duration, health: &A
 
 impl Queue {
     /// Hands a command over and waits for its answer.
-    pub(super) async fn run<C, T>(&self, work: fn(Job<C, T>) -> Work, command: C) -> Answer<T> {
+    pub(super) async fn run<C, T>(&self, work: fn(Box<Job<C, T>>) -> Work, command: C) -> Answer<T> {
         let (reply, answer) = oneshot::channel();
-        self.send(work(Job::new(command, reply)))?;
+        self.send(work(Box::new(Job::new(command, reply))))?;
         // Without an answer its group has ended in the middle, by a panic.
         answer.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
@@ -142,7 +150,7 @@ impl Groups {
         buyers.dedup();
         let session = Session::get(&self.pool).await?;
         // Sent together.
-        let load = Stage::load(&session, &offers, &buyers);
+        let load = Stage::load(&session, &self.order, &offers, &buyers);
         let ((), mut stage) = tokio::try_join!(biased; session.begin(), load)?;
         for queued in group.iter_mut() {
             queued.work.decide(&mut stage)?;

@@ -3,6 +3,7 @@
 use super::address::PostgresAddress;
 use super::events::last;
 use super::health::Health;
+use super::order::Order;
 use super::parties::{write_key, write_partner};
 use super::pool::{self, Session};
 use super::rows::kept;
@@ -140,7 +141,8 @@ impl PostgresImport {
         }
         offers.sort_unstable();
         offers.dedup();
-        let mut stage = Stage::load(&self.session, &offers, &buyers).await?;
+        let order = Order::default();
+        let mut stage = Stage::load(&self.session, &order, &offers, &buyers).await?;
         for (n, record) in records.into_iter().enumerate() {
             let added = match record {
                 Record::Partner { .. } | Record::Key { .. } | Record::Application { .. } => continue,
@@ -251,7 +253,7 @@ impl PostgresImport {
 
     fn offer(
         &mut self,
-        stage: &mut Stage,
+        stage: &mut Stage<'_>,
         owners: &HashMap<ApplicationId, PartnerId>,
         event: Event,
         terms: Terms,
@@ -282,7 +284,7 @@ impl PostgresImport {
 
     fn terms(
         &self,
-        stage: &mut Stage,
+        stage: &mut Stage<'_>,
         key: Option<(PartnerId, ApplicationId, OfferId)>,
         terms: Terms,
     ) -> Result<bool, ImportError> {
@@ -303,7 +305,7 @@ impl PostgresImport {
         }
     }
 
-    fn moved(&mut self, stage: &mut Stage, event: Event) -> Result<bool, ImportError> {
+    fn moved(&mut self, stage: &mut Stage<'_>, event: Event) -> Result<bool, ImportError> {
         let Subject::Offer { application, offer, status } = event.subject else { return Err(MISMATCH) };
         let key = (event.partner, application, offer);
         if self.kept.contains(&key) {

@@ -101,7 +101,7 @@ mod tests {
         memory.put(&old, 0, 1);
         assert!(memory.get(&0).is_err());
         for n in 0..2 * MOST {
-            let asked = memory.get(&n).err().expect("unknown");
+            let asked = memory.get(&n).expect_err("unknown");
             memory.put(&asked, n, 1);
         }
         assert!(memory.0.read().expect("unpoisoned").known.len() <= MOST);

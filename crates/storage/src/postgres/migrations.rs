@@ -5,8 +5,7 @@
 //! sequence, no trigger, no foreign key (the commands hold the rules). That is untested but on PostgreSQL.
 //!
 //! Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it (`…_ns`, 0 to 999).
-//! `ordered_at` orders events that are not numbered yet: the time of the change, or the microsecond after the change before it of
-//! the same subject, whichever is later, so that a clock that is late somewhere turns nothing around.
+//! `ordered_at` orders events that are not numbered yet, see `order`.
 
 use super::OpenError;
 use super::address::{PostgresAddress, chain};

@@ -10,7 +10,7 @@
 //! | `group`, `work`, `stage` | commands that go to the database together: the queue, the domain's decisions, what is written |
 //! | `parties` | rare commands, alone |
 //! | `read`, `memory`, `uses` | reads; keys and clients for a moment; when keys were used |
-//! | `events`, `export`, `import` | events and their numbers; everything as records, out and in |
+//! | `events`, `order`, `export`, `import` | events and their numbers; everything as records, out and in |
 
 mod address;
 mod events;
@@ -20,6 +20,7 @@ mod health;
 mod import;
 mod memory;
 mod migrations;
+mod order;
 mod parties;
 mod pool;
 mod read;
@@ -194,7 +195,7 @@ impl Store for PostgresStore {
     }
 
     async fn create_buyer(&self, command: CreateBuyer) -> Answer<CreateBuyerOutcome> {
-        self.queue.run(|job| Work::Create(Box::new(job)), command).await
+        self.queue.run(Work::Create, command).await
     }
 
     async fn move_offer(&self, command: MoveOffer) -> Answer<MoveOutcome> {
@@ -207,7 +208,7 @@ impl Store for PostgresStore {
         let PutOffer { application, offer, terms, stamp } = command;
         let Some(partner) = self.owner(application).await? else { return Ok(PutOfferOutcome::NoApplication) };
         let command = Put { key: (partner, application, offer), terms, stamp };
-        self.queue.run(|job| Work::Put(Box::new(job)), command).await
+        self.queue.run(Work::Put, command).await
     }
 
     async fn put_partner(&self, command: PutPartner) -> Answer<PutPartnerOutcome> {

@@ -7,6 +7,7 @@ use super::{OpenError, PostgresOptions, migrations};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio_postgres::Config;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Row, Statement};
 
@@ -22,7 +23,7 @@ pub(super) fn pool(
     health: &Arc<Health>,
 ) -> Result<Pool, OpenError> {
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(address.config.clone(), address.tls()?, recycling);
+    let manager = Manager::from_config(Config::clone(&address.config), address.tls()?, recycling);
     let health = Arc::clone(health);
     let check = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
         let health = Arc::clone(&health);
@@ -64,12 +65,12 @@ impl Session {
     }
 
     async fn prepared(&self, sql: &str) -> Result<Statement, Trouble> {
-        Ok(in_time(self.client()?.prepare_cached(sql)).await?)
+        in_time(self.client()?.prepare_cached(sql)).await
     }
 
     pub(super) async fn rows(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
         let statement = self.prepared(sql).await?;
-        Ok(in_time(self.client()?.query(&statement, parameters)).await?)
+        in_time(self.client()?.query(&statement, parameters)).await
     }
 
     pub(super) async fn row(&self, sql: &str, parameters: Parameters<'_>) -> Result<Option<Row>, Trouble> {
@@ -84,12 +85,12 @@ impl Session {
     }
 
     pub(super) async fn begin(&self) -> Result<(), Trouble> {
-        Ok(in_time(self.client()?.batch_execute("BEGIN")).await?)
+        in_time(self.client()?.batch_execute("BEGIN")).await
     }
 
     /// Begins what sees one moment.
     pub(super) async fn begin_snapshot(&self) -> Result<(), Trouble> {
-        Ok(in_time(self.client()?.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")).await?)
+        in_time(self.client()?.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")).await
     }
 
     /// Ends a transaction that has changed nothing, or whose changes are not wanted.

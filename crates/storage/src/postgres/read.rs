@@ -10,7 +10,7 @@ use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, FindBuyers};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
 use std::time::Instant;
 use tokio_postgres::Row;
 
@@ -150,6 +150,9 @@ impl PostgresStore {
 
     /// Whether the database takes writes. Asked once, without patience: whoever asks wants to know how it is now.
     pub(super) async fn writable(&self) -> Answer<()> {
+        if self.pool.is_closed() {
+            return Err(StoreError::Unavailable);
+        }
         let asked = async {
             let session = Session::get(&self.pool).await?;
             let row = session.row(sql::IS_WRITABLE, &[]).await?;

@@ -1,5 +1,6 @@
 //! A group's rows in memory: what was loaded, what the commands make of it by the domain's rules, and what is to be written.
 
+use super::order::Order;
 use super::pool::Session;
 use super::rows::{self, kept, split, split_some};
 use super::statements as sql;
@@ -42,17 +43,22 @@ struct StagedEvent {
     ordered_at: Timestamp,
 }
 
-#[derive(Default)]
-pub(super) struct Stage {
+pub(super) struct Stage<'a> {
+    order: &'a Order,
     offers: BTreeMap<OfferKey, StagedOffer>,
     buyers: BTreeMap<BuyerKey, StagedBuyer>,
     events: Vec<StagedEvent>,
 }
 
-impl Stage {
+impl<'a> Stage<'a> {
     /// Loads the rows of a group, and holds the offers until the transaction ends.
-    pub(super) async fn load(session: &Session, offers: &[OfferKey], buyers: &[BuyerKey]) -> Result<Self, Trouble> {
-        let mut stage = Self::default();
+    pub(super) async fn load(
+        session: &Session,
+        order: &'a Order,
+        offers: &[OfferKey],
+        buyers: &[BuyerKey],
+    ) -> Result<Self, Trouble> {
+        let mut stage = Self { order, offers: BTreeMap::new(), buyers: BTreeMap::new(), events: Vec::new() };
         let (partners, applications, ids) = columns3(offers);
         let keys: [&(dyn ToSql + Sync); 3] = [&partners, &applications, &ids];
         let (of, buyer_ids): (Vec<Uuid>, Vec<Uuid>) =
@@ -125,10 +131,7 @@ impl Stage {
 
     /// Adds an event, after the one `before` it of the same subject.
     fn note(&mut self, event: Event, before: Option<Timestamp>) -> Timestamp {
-        // A lapse happened when the offer expired, and is found out now: the request's time is in none of its fields, so the
-        // change before it is what it comes after.
-        let at = split(event.occurred_at).0;
-        let ordered_at = before.map_or(at, |before| at.max(before + chrono::TimeDelta::microseconds(1)));
+        let ordered_at = self.order.next(event.occurred_at, before);
         self.events.push(StagedEvent { event, ordered_at });
         ordered_at
     }

@@ -51,7 +51,7 @@ impl<C, T> Job<C, T> {
 
 /// Whatever is grouped.
 pub(super) enum Work {
-    Move(Job<Move, MoveOutcome>),
+    Move(Box<Job<Move, MoveOutcome>>),
     Create(Box<Job<CreateBuyer, CreateBuyerOutcome>>),
     Put(Box<Job<Put, PutOfferOutcome>>),
 }
@@ -73,7 +73,7 @@ impl Work {
     }
 
     /// Decides against what the commands before it in the group have left.
-    pub(super) fn decide(&mut self, stage: &mut Stage) -> Result<(), Trouble> {
+    pub(super) fn decide(&mut self, stage: &mut Stage<'_>) -> Result<(), Trouble> {
         match self {
             Self::Move(job) => job.decide(|command| Ok(move_offer(stage, command))),
             Self::Create(job) => job.decide(|command| create_buyer(stage, command)),
@@ -96,12 +96,12 @@ fn subject((_, application, offer): OfferKey, status: Status) -> Subject {
 }
 
 /// Takes a change on, with its event.
-fn change(stage: &mut Stage, key: &OfferKey, change: Change, stamp: &Stamp, actor: Actor) {
+fn change(stage: &mut Stage<'_>, key: &OfferKey, change: Change, stamp: &Stamp, actor: Actor) {
     let event = event(stamp, stamp.event, change.at, actor, key.0, subject(*key, change.status));
     stage.move_offer(key, change, event);
 }
 
-fn move_offer(stage: &mut Stage, Move { key, action, stamp }: &Move) -> MoveOutcome {
+fn move_offer(stage: &mut Stage<'_>, Move { key, action, stamp }: &Move) -> MoveOutcome {
     let Some(offer) = stage.offer(key) else { return MoveOutcome::NotFound };
     let decision = offer.decide(*action, stamp.at);
     let mut stamp = *stamp;
@@ -117,7 +117,7 @@ fn move_offer(stage: &mut Stage, Move { key, action, stamp }: &Move) -> MoveOutc
     stage.offer(key).cloned().map_or(MoveOutcome::NotFound, MoveOutcome::Done)
 }
 
-fn put_offer(stage: &mut Stage, Put { key, terms, stamp }: &Put) -> PutOfferOutcome {
+fn put_offer(stage: &mut Stage<'_>, Put { key, terms, stamp }: &Put) -> PutOfferOutcome {
     let Some(offer) = stage.offer(key) else {
         let offer = new_offer(*key, terms.clone(), stamp);
         let event = event(stamp, stamp.event, stamp.at, stamp.actor, key.0, subject(*key, Status::Offered));
@@ -140,7 +140,7 @@ fn new_offer((partner, application, id): (PartnerId, ApplicationId, OfferId), te
     Offer { id, application, partner, terms, status: Status::Offered, status_changed_at: stamp.at }
 }
 
-fn create_buyer(stage: &mut Stage, command: &CreateBuyer) -> Result<CreateBuyerOutcome, Trouble> {
+fn create_buyer(stage: &mut Stage<'_>, command: &CreateBuyer) -> Result<CreateBuyerOutcome, Trouble> {
     let key = (command.partner, command.id);
     if let Some(there) = stage.buyer(&key) {
         return match (there.fingerprint, command.fingerprint) {

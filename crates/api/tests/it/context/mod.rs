@@ -1,6 +1,5 @@
 //! The partner side over a store of its own, with partners, keys, a clock, and clients that differ in who they are.
 
-mod backend;
 pub mod check;
 mod clock;
 pub mod document;
@@ -18,7 +17,7 @@ pub use exchange::{Answer, Call};
 pub use party::Party;
 pub use rigged::{Fault, PANIC, Step};
 
-use backend::{Backend, Remains};
+use crate::backend::{self, Backend, Remains};
 use lendpay_api::{Clock as _, PartnerSettings, event_id, partner_side};
 use lendpay_domain::event::{Actor, Event};
 use lendpay_domain::key::{Area, Areas};

@@ -1,4 +1,4 @@
-//! The store that the suite runs against. Another one takes its place here, and nowhere else.
+//! The embedded store, for suites that run against any kind.
 
 use lendpay_storage::{SledOptions, SledStore};
 use tempfile::TempDir;

@@ -1,0 +1,15 @@
+// The tests: the same for every kind of store.
+
+mod bodies;
+mod context;
+mod document;
+mod events;
+mod export;
+mod health;
+mod keys;
+mod lists;
+mod offers;
+mod parties;
+#[path = "../common/schema.rs"]
+mod schema;
+mod walk;
