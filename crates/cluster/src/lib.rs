@@ -148,6 +148,8 @@ impl Cluster {
     pub fn start_again(&mut self, settings: &[&str]) {
         let _ = self.keeper.kill();
         let _ = self.keeper.wait();
+        // Left by a server that was killed; it may name a process that has ended and was not looked at yet.
+        let _ = fs::remove_file(self.data().join("postmaster.pid"));
         self.keeper = keep(&self.directory, self.port, settings);
         self.wait_until_it_answers();
     }
@@ -155,6 +157,31 @@ impl Cluster {
     /// Makes a standby the primary, and waits until it is.
     pub fn promote(&self) {
         assert_eq!(self.sql("postgres", "SELECT pg_promote(true)"), "t");
+    }
+
+    /// Bounds how large a file may become, for the server and everything that it starts: what a disk without room does to it.
+    /// Without a number there is no bound.
+    pub fn bound_files(&self, bytes: Option<u64>) {
+        let main = self.postmaster();
+        let bound = bytes.map_or("unlimited".to_owned(), |bytes| bytes.to_string());
+        let all = format!(
+            "for p in {main} $(cat /proc/{main}/task/{main}/children); do \
+             prlimit --pid $p --fsize={bound}:unlimited || [ ! -d /proc/$p ] || exit 1; done"
+        );
+        assert!(as_other_user("sh").args(["-c", &all]).status().expect("sh runs").success());
+    }
+
+    /// Adds a line before all others that say who may connect, and how.
+    pub fn admit(&self, line: &str) {
+        let file = self.data().join("pg_hba.conf");
+        let lines = fs::read_to_string(&file).expect("the file");
+        fs::write(&file, format!("{line}\n{lines}")).expect("it can be written");
+        self.sql("postgres", "SELECT pg_reload_conf()");
+    }
+
+    /// Ends every connection but this one.
+    pub fn disconnect(&self) {
+        self.sql("postgres", "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname IS NOT NULL");
     }
 
     /// Where its data are.
@@ -182,9 +209,10 @@ fn keep(directory: &Path, port: u16, settings: &[&str]) -> Child {
     let server = program("postgres");
     let mut shell = as_other_user("sh");
     shell.args(["-c", SCRIPT, "keeper"]).arg(directory).arg(server.get_program()).arg("-D").arg(directory.join("data"));
-    shell.args(["-p", &port.to_string(), "-c", "listen_addresses=127.0.0.1", "-c"]);
-    shell.arg(format!("unix_socket_directories={}", directory.display()));
-    for setting in ["max_connections=200", "log_min_messages=error"].iter().chain(settings) {
+    shell.args(["-p", &port.to_string()]);
+    let own =
+        ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "log_min_messages=error"];
+    for setting in own.iter().chain(settings) {
         shell.args(["-c", setting]);
     }
     // A signal to the tests, such as Ctrl-C, must not end it before it has cleaned up.

@@ -12,6 +12,7 @@ mod operations;
 mod operator;
 mod operator_secrets;
 mod overload;
+mod postgres;
 mod process;
 mod refusals;
 mod secrets;

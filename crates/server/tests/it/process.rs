@@ -6,6 +6,7 @@ use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
 
@@ -45,7 +46,8 @@ pub fn run(arguments: &[&str]) -> Ended {
 /// The binary, running. Its whole process group is killed when this is dropped.
 pub struct Process {
     child: Child,
-    log: Receiver<String>,
+    /// In a lock only so that threads can share the process.
+    log: Mutex<Receiver<String>>,
     seen: Vec<String>,
     reader: Option<JoinHandle<()>>,
 }
@@ -62,7 +64,7 @@ impl Process {
                 let _ = send.send(line);
             }
         });
-        Self { child, log, seen: Vec::new(), reader: Some(reader) }
+        Self { child, log: Mutex::new(log), seen: Vec::new(), reader: Some(reader) }
     }
 
     /// The `/proc` folder of the process's child: of the binary, when another program runs it.
@@ -74,9 +76,12 @@ impl Process {
 
     /// The most memory that the child has had resident, in KiB.
     pub fn peak_memory_of_child(&self) -> u64 {
-        let status = std::fs::read_to_string(self.child_folder().join("status")).expect("a process");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
-        line.trim().trim_end_matches("kB").trim().parse().expect("a number")
+        memory_line(&self.child_folder(), "VmHWM:")
+    }
+
+    /// The memory that the process has resident, in KiB.
+    pub fn memory(&self) -> u64 {
+        memory_line(&Path::new("/proc").join(self.child.id().to_string()), "VmRSS:")
     }
 
     /// Waits until a thread of the child is held by the tracer that runs it, or is not.
@@ -101,7 +106,12 @@ impl Process {
     /// Waits for a log line with this message, and returns it.
     pub fn wait_for(&mut self, message: &str) -> Value {
         loop {
-            let line = self.log.recv().unwrap_or_else(|_| panic!("ended before {message:?}: {:#?}", self.seen));
+            let line = self
+                .log
+                .get_mut()
+                .expect("unpoisoned")
+                .recv()
+                .unwrap_or_else(|_| panic!("ended before {message:?}: {:#?}", self.seen));
             self.seen.push(line.clone());
             match serde_json::from_str::<Value>(&line) {
                 Ok(value) if value["message"] == message => return value,
@@ -123,9 +133,15 @@ impl Process {
             reader.join().expect("the log is read");
         }
         let mut log = std::mem::take(&mut self.seen);
-        log.extend(self.log.try_iter());
+        log.extend(self.log.get_mut().expect("unpoisoned").try_iter());
         (status, log)
     }
+}
+
+fn memory_line(folder: &Path, name: &str) -> u64 {
+    let status = std::fs::read_to_string(folder.join("status")).expect("a process");
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("a line on memory");
+    line.trim().trim_end_matches("kB").trim().parse().expect("a number")
 }
 
 impl Drop for Process {

@@ -160,7 +160,10 @@ impl PostgresStore {
             Ok(row.is_some_and(|row| row.try_get(0).unwrap_or(false)))
         };
         let outcome = match asked.await {
-            Ok(true) => return Ok(()),
+            Ok(true) => {
+                self.health.works();
+                return Ok(());
+            }
             Ok(false) => Err(Trouble::Again("the database can only be read".to_owned())),
             Err(trouble) => Err(trouble),
         };
