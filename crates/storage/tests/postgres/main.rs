@@ -2,6 +2,7 @@
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod rules;
 
 use conformance::Backend;
 use lendpay_cluster::Cluster;
@@ -30,3 +31,21 @@ async fn open(address: &PostgresAddress) -> PostgresStore {
 }
 
 cases!(Postgres);
+
+/// Texts that a database would refuse, or could mistake for its own way to write them.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_text_comes_back_as_it_was() {
+    use conformance::samples::{creation, description};
+    use lendpay_domain::Store as _;
+    use lendpay_domain::buyer::Description;
+    let backend = Postgres::fresh().await;
+    for (n, text) in
+        (1..).zip(["\0", "a\0b", "\u{1a}", "\u{1a}0", "\u{1a}1\0", "\\0", "\u{fffe}\u{feff}\u{2028}", "'; --"])
+    {
+        let described = Description { name: Some(text.into()), ..description() };
+        let command = creation(1, n, None, described.clone(), 1);
+        backend.store().create_buyer(command.clone()).await.expect("works");
+        let found = backend.store().find_buyer(command.id).await.expect("works").expect("there");
+        assert_eq!(found.description, described, "{text:?}");
+    }
+}
