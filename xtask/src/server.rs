@@ -62,28 +62,35 @@ impl Server {
         data: &Path,
         more: &[String],
     ) -> anyhow::Result<Self> {
-        let (address, operator) = (free_address()?, free_address()?);
         fs::create_dir_all(data)?;
-        let listen = ["--listen".to_owned(), address.to_string()];
-        let mut command = match kind {
-            Kind::Lendpay => {
-                let mut command = Command::new(programs.join("lendpay"));
-                command.arg("serve").args(listen).args(["--store", &format!("sled:{}", data.display())]);
-                command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]).args(more);
-                if !more.iter().any(|flag| flag == RATE_LIMIT) {
-                    command.args([RATE_LIMIT, "off"]);
-                }
-                command
-            }
-            Kind::Disk | Kind::Poem => {
-                let mut command = Command::new(programs.join("xtask"));
-                command.args(["limit", if kind == Kind::Disk { "disk" } else { "poem" }]).args(listen);
-                if kind == Kind::Disk {
-                    command.arg("--file").arg(data.join("file"));
-                }
-                command
-            }
+        let (name, file) = match kind {
+            Kind::Lendpay => return Self::lendpay(programs, folder, &format!("sled:{}", data.display()), more),
+            Kind::Disk => ("disk", Some(data.join("file"))),
+            Kind::Poem => ("poem", None),
         };
+        let address = free_address()?;
+        let mut command = Command::new(programs.join("xtask"));
+        command.args(["limit", name, "--listen", &address.to_string()]);
+        if let Some(file) = file {
+            command.arg("--file").arg(file);
+        }
+        // A limit has no operator's side.
+        Self::spawn(command, folder, address, address)
+    }
+
+    /// Starts the service on a store, with more arguments.
+    pub fn lendpay(programs: &Path, folder: &Path, store: &str, more: &[String]) -> anyhow::Result<Self> {
+        let (address, operator) = (free_address()?, free_address()?);
+        let mut command = Command::new(programs.join("lendpay"));
+        command.args(["serve", "--listen", &address.to_string(), "--store", store]);
+        command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]).args(more);
+        if !more.iter().any(|flag| flag == RATE_LIMIT) {
+            command.args([RATE_LIMIT, "off"]);
+        }
+        Self::spawn(command, folder, address, operator)
+    }
+
+    fn spawn(mut command: Command, folder: &Path, address: SocketAddr, operator: SocketAddr) -> anyhow::Result<Self> {
         let log = File::create(folder.join("server.log"))?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;

@@ -32,6 +32,15 @@ pub const EVERYDAY: &[DebianTool] = &[
         probe: &["node", "-e", "process.exit(process.versions.node.split('.')[0] >= 20 ? 0 : 1)"],
     },
     DebianTool { package: "npm", probe: &["npm", "--version"] },
+    // The tests start servers of it. Its programs are not on the path.
+    DebianTool {
+        package: "postgresql",
+        probe: &[
+            "sh",
+            "-c",
+            "ls \"${PG_BIN:-/usr/lib/postgresql}\"/*/bin/initdb \"$PG_BIN/initdb\" 2>/dev/null | grep -q .",
+        ],
+    },
     // For the OpenAPI validator and others; Debian keeps `ensurepip` apart from Python itself.
     DebianTool { package: "python3-venv", probe: &["python3", "-c", "import ensurepip, venv"] },
     // Shows that the store syncs before it replies.

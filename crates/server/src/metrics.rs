@@ -148,6 +148,10 @@ impl Page {
         self.family("lendpay_store_sync_seconds", "summary", "Waiting for the disk, or for the database's commit.");
         self.sample("lendpay_store_sync_seconds_sum", &[], seconds(stats.syncing));
         self.sample("lendpay_store_sync_seconds_count", &[], stats.groups);
+        if let Some(standbys) = stats.standbys {
+            let help = "Standbys that a commit waits for, as seen when /health/ready was asked last.";
+            self.single("lendpay_store_synchronous_standbys", "gauge", help, standbys);
+        }
         self.family("lendpay_offer_transitions_total", "counter", "Offers by the status that they reached.");
         for (kind, count) in Subject::TYPES.iter().zip(stats.events) {
             if let Some(transition) = kind.strip_prefix("offer.") {

@@ -17,4 +17,7 @@ pub struct StoreStats {
     pub syncing: Duration,
     /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
     pub events: [u64; 7],
+    /// Standbys of the database that a commit waits for, as seen at the last [`check`](lendpay_domain::Store::check); none for a
+    /// store that has no such thing.
+    pub standbys: Option<u64>,
 }

@@ -5,17 +5,20 @@
 //! | `limits` | the two yardsticks: a bare hyper server that syncs every request to a file, a bare poem handler |
 //! | `load` | wrk, one cell at a time |
 //! | `watching` | what the rate limit, the log and traces cost |
+//! | `postgres` | the same on PostgreSQL, beside bare statements |
 //! | `report` | medians, ratios, the table, JSON |
 //! | `plot` | the picture |
 
 pub mod limits;
 pub mod load;
 mod plot;
+mod postgres;
 pub mod report;
 mod watching;
 
 use crate::fill;
 use crate::server::{Kind, Server, remove, shipped};
+use crate::tools;
 use anyhow::Context as _;
 use load::Job;
 use report::Results;
@@ -41,6 +44,16 @@ pub struct Arguments {
     /// Instead, measures what the rate limit, the log and traces cost, by running with and without each.
     #[arg(long)]
     watching: bool,
+    /// On which store. On PostgreSQL, of which one is started, the yardstick is the bare statements, at 64 connections.
+    #[arg(long, value_enum, default_value_t = Store::Sled)]
+    store: Store,
+}
+
+/// A kind of store.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Store {
+    Sled,
+    Postgres,
 }
 
 /// Builds, measures all servers in turn, and writes the report into `target/bench`.
@@ -48,6 +61,10 @@ pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
     let programs = shipped(root, &["lendpay", "xtask"])?;
     let folder = root.join("target/bench");
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    if let Store::Postgres = arguments.store {
+        tools::debian_packages(root, tools::EVERYDAY)?;
+        return postgres::measure(root, &programs, &folder, arguments.rounds, arguments.seconds);
+    }
     if arguments.watching {
         return watching::run(&programs, &folder, arguments.rounds);
     }

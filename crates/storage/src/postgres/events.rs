@@ -38,17 +38,19 @@ pub(super) async fn last(session: &Session) -> Result<i64, Trouble> {
 }
 
 impl PostgresStore {
-    /// Numbers what is committed, but no more than about `enough`.
+    /// Numbers what is committed by now, but no more than about `enough`.
     pub(super) async fn number(&self, enough: usize) -> Answer<()> {
+        let waiting = self.read(sql::EVENTS_WAIT, &[]).await?;
+        if !waiting.first().is_some_and(|row| row.try_get(0).unwrap_or(false)) {
+            return Ok(());
+        }
         let mut numbered = 0;
         while numbered < enough {
-            let waiting = self.read(sql::EVENTS_WAIT, &[]).await?;
-            if !waiting.first().is_some_and(|row| row.try_get(0).unwrap_or(false)) {
-                break;
-            }
             match self.alone(Number).await {
+                // Whatever was waiting has its number; writers go on, and there is no end to wait for.
+                Ok(more) if more < AT_ONCE as usize => break,
                 Ok(more) => numbered += more,
-                // Numbering can be repeated; what was done is seen the next time.
+                // Numbering can be repeated: what was done is not done twice.
                 Err(StoreError::OutcomeUnknown) => {}
                 Err(error) => return Err(error),
             }

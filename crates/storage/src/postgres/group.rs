@@ -118,10 +118,10 @@ impl Groups {
             if group.is_empty() {
                 return;
             }
-            match self.attempt(group).await {
+            match self.attempt(group, backoff.is_new()).await {
                 Ok(()) => return group.drain(..).for_each(|done| done.work.tell(None)),
-                Err(Trouble::Again(reason)) => {
-                    self.health.note(&Trouble::Again(reason));
+                Err(trouble) if trouble.passes() => {
+                    self.health.note(&trouble);
                     why = StoreError::Unavailable;
                     backoff.wait().await;
                 }
@@ -141,9 +141,9 @@ impl Groups {
         }
     }
 
-    async fn attempt(&self, group: &mut [Queued]) -> Result<(), Trouble> {
+    async fn attempt(&self, group: &mut [Queued], first_try: bool) -> Result<(), Trouble> {
         let mut offers: Vec<_> = group.iter().filter_map(|queued| queued.work.offer()).collect();
-        let mut buyers: Vec<_> = group.iter().filter_map(|queued| queued.work.buyer()).collect();
+        let mut buyers: Vec<_> = group.iter().filter_map(|queued| queued.work.buyer(first_try)).collect();
         offers.sort_unstable();
         offers.dedup();
         buyers.sort_unstable();

@@ -2,7 +2,7 @@
 
 use super::trouble::Trouble;
 use crate::stats::StoreStats;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -19,14 +19,18 @@ pub(super) struct Health {
     largest: AtomicU64,
     committing: AtomicU64,
     events: [AtomicU64; 7],
+    /// How many standbys a commit waits for.
+    standbys: AtomicI64,
 }
 
 impl Health {
     /// Something did not work. Logged once, until something works again.
     pub(super) fn note(&self, trouble: &Trouble) {
         match trouble {
+            // Part of the work.
+            Trouble::Raced => {}
             Trouble::Damaged => tracing::error!("a stored row cannot be read"),
-            Trouble::Refused(code) => tracing::error!(code, "the database cannot keep a value; its command is refused"),
+            Trouble::Refused(reason) => tracing::error!(reason, "a command is refused: the database cannot keep it"),
             Trouble::Again(reason) | Trouble::Unknown(reason) => {
                 let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
                 if known.replace(reason.clone()).is_none() {
@@ -69,6 +73,11 @@ impl Health {
         }
     }
 
+    /// So many standbys were seen.
+    pub(super) fn standbys(&self, count: i64) {
+        self.standbys.store(count, Ordering::Relaxed);
+    }
+
     /// A group is done; its commit took so long.
     pub(super) fn done(&self, commands: usize, committing: Duration, events: &[usize; 7]) {
         let commands = commands as u64;
@@ -91,6 +100,7 @@ impl Health {
             largest_group: count(&self.largest),
             syncing: Duration::from_nanos(count(&self.committing)),
             events: self.events.each_ref().map(count),
+            standbys: u64::try_from(self.standbys.load(Ordering::Relaxed)).ok(),
         }
     }
 }

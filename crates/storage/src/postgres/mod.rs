@@ -91,6 +91,12 @@ pub enum OpenError {
         /// The version that this program works with.
         wanted: i32,
     },
+    /// The database answers before it has written.
+    #[error(
+        "The database has synchronous_commit off: what it says is written could be lost with it. Set it to on, for this \
+         database or its user."
+    )]
+    Asynchronous,
     /// The database did not answer, or said no.
     #[error("The database at {address} cannot be used: {reason}.")]
     Unreachable {

@@ -46,7 +46,7 @@ impl PostgresStore {
                     }
                     Err(trouble) => {
                         health.note(&trouble);
-                        if !matches!(trouble, Trouble::Again(_)) || since.elapsed() > patience {
+                        if !trouble.passes() || since.elapsed() > patience {
                             return Err(trouble.answer());
                         }
                     }
@@ -57,11 +57,6 @@ impl PostgresStore {
         // It does not panic; if it did, nobody would know what it has done.
         task.await.unwrap_or(Err(StoreError::OutcomeUnknown))
     }
-}
-
-/// Tried again: somebody else has just written what was not there a moment ago.
-fn raced() -> Trouble {
-    Trouble::Again("somebody else wrote the same rows".to_owned())
 }
 
 impl Command for PutPartner {
@@ -79,7 +74,9 @@ impl Command for PutPartner {
             match owner.map(|row| row.try_get::<_, Uuid>(0)).transpose()? {
                 Some(owner) if owner != id => return Ok(PutPartnerOutcome::ClientTaken),
                 Some(_) => {}
-                None if session.run(sql::INSERT_CLIENT, &[&kept(client), &id]).await? == 0 => return Err(raced()),
+                None if session.run(sql::INSERT_CLIENT, &[&kept(client), &id]).await? == 0 => {
+                    return Err(Trouble::Raced);
+                }
                 None => {}
             }
         }
@@ -116,7 +113,7 @@ impl Command for AddKey {
             None if session.row(sql::PARTNER_IS_THERE, &[&partner.uuid()]).await?.is_none() => {
                 Ok(AddKeyOutcome::NoPartner)
             }
-            None => Err(raced()),
+            None => Err(Trouble::Raced),
         }
     }
 }
@@ -171,7 +168,7 @@ impl Command for PutApplication {
         match owner(session, self.id).await? {
             Some(owner) if owner == self.partner => Ok(PutApplicationOutcome::Unchanged),
             Some(_) => Ok(PutApplicationOutcome::OwnedByAnother),
-            None => Err(raced()),
+            None => Err(Trouble::Raced),
         }
     }
 }

@@ -3,8 +3,9 @@
 use super::address::PostgresAddress;
 use super::health::Health;
 use super::trouble::Trouble;
-use super::{OpenError, PostgresOptions, migrations};
+use super::{OpenError, PostgresOptions, migrations, statements as sql};
 use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_postgres::Config;
@@ -29,12 +30,16 @@ pub(super) fn pool(
         let health = Arc::clone(&health);
         Box::pin(async move {
             let found = migrations::version(client).await.map_err(HookError::Backend)?;
-            if found == migrations::VERSION {
+            let waits = client.query_one(sql::COMMITS_WAIT, &[]).await.map_err(HookError::Backend)?;
+            let problem = if found != migrations::VERSION {
+                OpenError::Version { found, wanted: migrations::VERSION }
+            } else if !waits.try_get(0).map_err(HookError::Backend)? {
+                OpenError::Asynchronous
+            } else {
                 return Ok(());
-            }
-            let reason = OpenError::Version { found, wanted: migrations::VERSION }.to_string();
-            health.fail(reason.clone());
-            Err(HookError::message(reason))
+            };
+            health.fail(problem.to_string());
+            Err(HookError::message(problem.to_string()))
         })
     });
     Pool::builder(manager)
@@ -138,11 +143,16 @@ impl Backoff {
         Self(0)
     }
 
+    /// Whether nothing has been tried in vain yet.
+    pub(super) const fn is_new(&self) -> bool {
+        self.0 == 0
+    }
+
     pub(super) async fn wait(&mut self) {
         let base = 20_u64.saturating_mul(1 << self.0.min(5)).min(500);
         self.0 += 1;
-        // The address of a local is random enough, and the store has no other use for randomness.
-        let jitter = std::ptr::from_ref(self).addr() as u64 / 16 % (base / 2 + 1);
+        // The keys that the standard library draws for its maps are all the chance that is needed.
+        let jitter = RandomState::new().build_hasher().finish() % (base / 2 + 1);
         tokio::time::sleep(Duration::from_millis(base + jitter)).await;
     }
 }

@@ -26,7 +26,7 @@ impl PostgresStore {
                 }
                 Err(trouble) => {
                     self.health.note(&trouble);
-                    if !matches!(trouble, Trouble::Again(_)) || since.elapsed() > self.patience {
+                    if !trouble.passes() || since.elapsed() > self.patience {
                         return Err(trouble.answer());
                     }
                 }
@@ -157,7 +157,9 @@ impl PostgresStore {
             let session = Session::get(&self.pool).await?;
             let row = session.row(sql::IS_WRITABLE, &[]).await?;
             session.give_back();
-            Ok(row.is_some_and(|row| row.try_get(0).unwrap_or(false)))
+            let row = row.ok_or(Trouble::Damaged)?;
+            self.health.standbys(row.try_get(1)?);
+            Ok(row.try_get(0)?)
         };
         let outcome = match asked.await {
             Ok(true) => {

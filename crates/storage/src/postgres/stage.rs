@@ -194,7 +194,7 @@ fn columns3(keys: &[OfferKey]) -> (Vec<Uuid>, Vec<Uuid>, Vec<Uuid>) {
 
 /// Fails, to be tried again, when somebody else was faster in spite of everything.
 fn all_of(changed: usize, wanted: usize) -> Result<(), Trouble> {
-    if changed == wanted { Ok(()) } else { Err(Trouble::Again("somebody else wrote the same rows".to_owned())) }
+    if changed == wanted { Ok(()) } else { Err(Trouble::Raced) }
 }
 
 async fn move_offers(session: &Session, staged: &[&StagedOffer]) -> Result<(), Trouble> {

@@ -152,5 +152,8 @@ statements! {
     );
 
     IS_EMPTY = "SELECT NOT EXISTS (SELECT 1 FROM partners) AND NOT EXISTS (SELECT 1 FROM events)";
-    IS_WRITABLE = "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off'";
+    /// Whether it takes writes, and how many standbys a commit may wait for, as far as this user may see that.
+    IS_WRITABLE = "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off', \
+         (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))";
+    COMMITS_WAIT = "SELECT current_setting('synchronous_commit') <> 'off'";
 }

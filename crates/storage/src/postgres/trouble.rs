@@ -9,6 +9,8 @@ use tokio_postgres::error::SqlState;
 /// Why something was not done.
 #[derive(Debug)]
 pub(super) enum Trouble {
+    /// Nothing was done, since somebody else was at the same rows; it works the next time.
+    Raced,
     /// Nothing was done; it may work the next time.
     Again(String),
     /// Nothing was done, and it is not the database that is wrong, but what it was given.
@@ -19,6 +21,10 @@ pub(super) enum Trouble {
     Damaged,
 }
 
+/// A transaction that another one was in the way of.
+const RACED: [SqlState; 3] =
+    [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
+
 impl From<Damaged> for Trouble {
     fn from(_: Damaged) -> Self {
         Self::Damaged
@@ -28,6 +34,7 @@ impl From<Damaged> for Trouble {
 impl From<tokio_postgres::Error> for Trouble {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.as_db_error() {
+            Some(error) if RACED.contains(error.code()) => Self::Raced,
             // Class 22 is a value that cannot be kept. Messages of other classes name tables and files, never values.
             Some(error) if error.code().code().starts_with("22") => Self::Refused(error.code().code().to_owned()),
             Some(error) => Self::Again(format!("{} ({})", error.message(), error.code().code())),
@@ -57,10 +64,15 @@ impl Trouble {
         }
     }
 
+    /// Whether nothing was done and trying again may help.
+    pub(super) const fn passes(&self) -> bool {
+        matches!(self, Self::Raced | Self::Again(_))
+    }
+
     /// What a caller learns.
     pub(super) const fn answer(&self) -> StoreError {
         match self {
-            Self::Again(_) | Self::Refused(_) => StoreError::Unavailable,
+            Self::Raced | Self::Again(_) | Self::Refused(_) => StoreError::Unavailable,
             Self::Unknown(_) => StoreError::OutcomeUnknown,
             Self::Damaged => StoreError::Corrupt,
         }
@@ -69,6 +81,7 @@ impl Trouble {
     /// For the log.
     pub(super) fn reason(&self) -> &str {
         match self {
+            Self::Raced => "somebody else is at the same rows",
             Self::Again(reason) | Self::Unknown(reason) => reason,
             Self::Refused(_) => "the database cannot keep a value",
             Self::Damaged => "a stored row cannot be read",

@@ -65,10 +65,14 @@ impl Work {
         }
     }
 
-    pub(super) const fn buyer(&self) -> Option<BuyerKey> {
+    /// The buyer that may be there already. One whose creation cannot be repeated has a fresh id: only after a first try that
+    /// failed is it looked for.
+    pub(super) const fn buyer(&self, first_try: bool) -> Option<BuyerKey> {
         match self {
-            Self::Create(job) => Some((job.command.partner, job.command.id)),
-            Self::Move(_) | Self::Put(_) => None,
+            Self::Create(job) if !first_try || job.command.fingerprint.is_some() => {
+                Some((job.command.partner, job.command.id))
+            }
+            Self::Create(_) | Self::Move(_) | Self::Put(_) => None,
         }
     }
 

@@ -198,6 +198,7 @@ impl Health {
             largest_group: self.largest.load(Ordering::Relaxed),
             syncing: Duration::from_nanos(self.syncing.load(Ordering::Relaxed)),
             events: self.events.each_ref().map(|count| count.load(Ordering::Relaxed)),
+            standbys: None,
         }
     }
 }

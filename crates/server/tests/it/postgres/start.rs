@@ -26,6 +26,16 @@ fn tables_that_are_missing_old_or_new_stop_the_start_with_advice() {
     assert!(ended.stderr.contains("no tables"), "{}", ended.stderr);
 }
 
+#[test]
+fn a_database_that_answers_before_it_writes_is_refused() {
+    let store = database();
+    let name = store.rsplit('/').next().expect("a name");
+    Cluster::shared().sql(name, &format!("ALTER DATABASE {name} SET synchronous_commit = off"));
+    let ended = run(&["serve", "--store", &store, "--listen", "127.0.0.1:0"]);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(ended.stderr.contains("synchronous_commit"), "{}", ended.stderr);
+}
+
 /// What comes back is what went, but for the numbers: the embedded store numbers partners, keys and applications too.
 #[test]
 fn everything_moves_from_one_kind_of_store_to_the_other_and_back() {
