@@ -27,7 +27,11 @@ const STATUSES: usize = 400;
 
 /// The counters of a side. A side that is given them fills in its routes.
 #[derive(Debug, Default)]
-pub struct RequestCounts(OnceLock<Box<[RouteCounts]>>);
+pub struct RequestCounts {
+    routes: OnceLock<Box<[RouteCounts]>>,
+    /// Refused with 429: partners, addresses.
+    limited: [AtomicU64; 2],
+}
 
 /// The counters of a route.
 #[derive(Debug)]
@@ -42,13 +46,25 @@ pub struct RouteCounts {
 impl RequestCounts {
     /// Every route, and last `-` for requests to no known address.
     pub fn routes(&self) -> &[RouteCounts] {
-        self.0.get().map(AsRef::as_ref).unwrap_or_default()
+        self.routes.get().map(AsRef::as_ref).unwrap_or_default()
     }
 
     pub(crate) fn set_routes<'a>(&self, templates: impl Iterator<Item = &'a str>) {
         let routes = templates.chain(["-"]).map(RouteCounts::new).collect();
         // Counters that already serve a side keep its routes.
-        let _ = self.0.set(routes);
+        let _ = self.routes.set(routes);
+    }
+
+    /// Requests that were refused with 429: of a `partner` over its limit, and of an `address` that failed to authenticate too
+    /// often.
+    pub fn limited(&self) -> [(&'static str, u64); 2] {
+        let [partner, address] = self.limited.each_ref().map(|count| count.load(Ordering::Relaxed));
+        [("partner", partner), ("address", address)]
+    }
+
+    /// Counts a refusal with 429, of somebody known or of an address.
+    pub(crate) fn count_limited(&self, known: bool) {
+        self.limited[usize::from(!known)].fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a request to the route of this number, or to none.

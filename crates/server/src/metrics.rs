@@ -54,6 +54,14 @@ impl<S: Kept> Metrics<S> {
         for (side, counts) in sides {
             counts.routes().iter().filter(|route| route.total().0 > 0).for_each(|route| page.durations(side, route));
         }
+        page.family(
+            "lendpay_rate_limited_total",
+            "counter",
+            "Requests that were refused with 429, by what was over its limit.",
+        );
+        for (over, count) in self.partner.limited() {
+            page.sample("lendpay_rate_limited_total", &[("over", over)], count);
+        }
         page.connections(&self.places);
         if let Some(store) = self.store.upgrade() {
             page.store(&*store);

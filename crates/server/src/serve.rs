@@ -34,7 +34,7 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 pub fn run(settings: &Serve) -> Result<(), String> {
     let _log = telemetry::start(&settings.common)?;
     runtime()?.block_on(async {
-        match &settings.store {
+        match &settings.kept.store {
             StorePlace::Sled(path) => serve(settings, open_sled(path, &settings.common)?).await,
             StorePlace::Postgres(address) => serve(settings, open_postgres(address, &settings.common).await?).await,
         }
@@ -53,7 +53,7 @@ async fn serve(settings: &Serve, store: impl Kept) -> Result<(), String> {
     let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
     let scheme = if tls.is_some() { "https" } else { "http" };
     let operator_address = operator.as_ref().map(|operator| tracing::field::display(operator.address));
-    tracing::info!(%address, operator = operator_address, docs = %format!("{scheme}://{address}/docs"), store = %settings.store, "ready");
+    tracing::info!(%address, operator = operator_address, docs = %format!("{scheme}://{address}/docs"), store = %settings.kept.store, "ready");
     oauth::keep_keys(oauth.as_ref());
     if let Some(tls) = tls.clone() {
         tokio::spawn(async move { tls.renew().await });

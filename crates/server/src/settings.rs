@@ -57,15 +57,8 @@ pub struct Serve {
     #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
 
-    /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs, or a PostgreSQL database, postgres://USER@HOST[,HOST]/DATABASE.
-    #[arg(
-        long,
-        env = "LENDPAY_STORE",
-        value_name = "STORE",
-        default_value = "sled:./lendpay-data",
-        hide_env_values = true
-    )]
-    pub store: StorePlace,
+    #[command(flatten)]
+    pub kept: KeptIn,
 
     #[command(flatten)]
     pub tls: TlsFiles,
@@ -101,10 +94,24 @@ impl TlsFiles {
     }
 }
 
+/// A store that is there, or is made.
+#[derive(Debug, Args)]
+pub struct KeptIn {
+    /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs, or a PostgreSQL database, postgres://USER@HOST,HOST…/DATABASE.
+    #[arg(
+        long,
+        env = "LENDPAY_STORE",
+        value_name = "STORE",
+        default_value = "sled:./lendpay-data",
+        hide_env_values = true
+    )]
+    pub store: StorePlace,
+}
+
 /// What `migrate` needs.
 #[derive(Debug, Args)]
 pub struct Migrate {
-    /// The database: postgres://USER@HOST[,HOST]/DATABASE.
+    /// The database: postgres://USER@HOST,HOST…/DATABASE.
     #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", hide_env_values = true)]
     pub store: StorePlace,
 }
@@ -336,7 +343,7 @@ mod tests {
         assert_eq!("sled:./data".parse(), Ok(StorePlace::Sled("./data".into())));
         assert_eq!("sled:/a:b".parse(), Ok(StorePlace::Sled("/a:b".into())));
         let database = "postgres://lendpay:secret@one,two:5433/loans".parse::<StorePlace>().expect("a database");
-        assert_eq!(database.to_string(), "postgres://one:5433,two:5433/loans");
+        assert_eq!(database.to_string(), "postgres://one:5432,two:5433/loans");
         for text in ["", "sled", "sled:", "./data", "mysql://x", "postgres://"] {
             assert!(text.parse::<StorePlace>().is_err(), "{text}");
         }

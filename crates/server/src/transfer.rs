@@ -5,7 +5,7 @@ mod file;
 use crate::client::http::Client;
 use crate::operator_settings::Access;
 use crate::serve;
-use crate::settings::{Migrate, StorePlace};
+use crate::settings::{KeptIn, Migrate, StorePlace};
 use crate::store::Kept;
 use crate::system_clock::SystemClock;
 use clap::Args;
@@ -26,19 +26,12 @@ pub struct Export {
     #[arg(value_name = "FILE|-")]
     file: String,
 
-    /// Export from the running service, through its operator's side, in place of a stopped store.
+    /// Export from the running service, through its operator's side, in place of a store. An embedded store must be stopped.
     #[arg(long)]
     running: bool,
 
-    /// The store. An embedded one must be stopped.
-    #[arg(
-        long,
-        env = "LENDPAY_STORE",
-        value_name = "STORE",
-        default_value = "sled:./lendpay-data",
-        hide_env_values = true
-    )]
-    store: StorePlace,
+    #[command(flatten)]
+    kept: KeptIn,
 
     #[command(flatten)]
     access: Access,
@@ -55,15 +48,8 @@ pub struct Import {
     #[arg(long)]
     merge: bool,
 
-    /// The store, which nobody may use meanwhile.
-    #[arg(
-        long,
-        env = "LENDPAY_STORE",
-        value_name = "STORE",
-        default_value = "sled:./lendpay-data",
-        hide_env_values = true
-    )]
-    store: StorePlace,
+    #[command(flatten)]
+    kept: KeptIn,
 }
 
 /// The store's cache: exports and imports go through it once, from one end to the other.
@@ -78,7 +64,7 @@ pub fn export(settings: &Export) -> Result<(), String> {
     let mut destination = Destination::create(&settings.file)?;
     let records = match settings.running {
         true => from_service(&settings.access, &mut destination)?,
-        false => from_store(&settings.store, &mut destination)?,
+        false => from_store(&settings.kept.store, &mut destination)?,
     };
     destination.finish()?;
     eprintln!("{records} records exported to {}.", settings.file);
@@ -147,7 +133,8 @@ pub fn import(settings: &Import) -> Result<(), String> {
     let checked = check(BufReader::with_capacity(1 << 16, &file)).map_err(refused)?;
     file.rewind().map_err(|error| format!("{} cannot be read again: {error}", settings.file))?;
     let done = serve::runtime()?.block_on(async {
-        let mut import = Importing::begin(&settings.store, settings.merge).await.map_err(|error| error.to_string())?;
+        let mut import =
+            Importing::begin(&settings.kept.store, settings.merge).await.map_err(|error| error.to_string())?;
         let mut reader = Reader::new(BufReader::with_capacity(1 << 16, &file));
         let (progress, mut records) = (Progress::of(checked.records), 0_u64);
         let told = |line: u64, error: ImportError| {

@@ -21,7 +21,7 @@ use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
 use poem::error::{MethodNotAllowedError, NotFoundError};
 use poem::http::uri::PathAndQuery;
-use poem::http::{HeaderName, HeaderValue, Method, Uri, header};
+use poem::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use poem::{Endpoint, Request, Response};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -98,6 +98,9 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
         self.counts.count(found.map(|(number, _)| number), status, duration);
+        if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
+            self.counts.count_limited(context.partner().is_some());
+        }
         let span = Span {
             operation: context.operation,
             caller: context.caller,

@@ -1,6 +1,7 @@
 //! What is refused before an endpoint sees it: even then the answer has the contract's shape and headers.
 
 use crate::data::fill;
+use crate::operator::Both;
 use crate::process::{Server, client, post};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
@@ -56,7 +57,8 @@ fn what_is_not_http_or_has_too_long_a_head() {
 fn whoever_has_no_key_and_goes_on_asking_gets_429_but_not_who_has_one() {
     let directory = tempfile::tempdir().expect("a directory");
     let data = fill(directory.path(), 1);
-    let server = Server::start(directory.path(), &["--log", "warn,lendpay::serve=info"]);
+    let both = Both::start(directory.path(), &["--log", "warn,lendpay::serve=info"]);
+    let server = &both.server;
     let (client, path) = (client(), data.accept_path(data.offers[0]));
     let ask = |key: &str| post(&client, &server.address, &path, &[("x-service-apikey", key)], "").expect("an answer");
     let mut statuses = Vec::new();
@@ -75,6 +77,15 @@ fn whoever_has_no_key_and_goes_on_asking_gets_429_but_not_who_has_one() {
     assert_eq!(reply.status, 200, "whoever shares the address and has a key is not locked out");
     assert_eq!(reply.headers["ratelimit-policy"], "\"partner\";q=2000;w=300");
     assert_eq!(reply.headers["ratelimit"], "\"partner\";r=1999;t=1");
+    let metrics = both.metrics();
+    let count = |over: &str| {
+        let line = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix(&format!(r#"lendpay_rate_limited_total{{over="{over}"}} "#)));
+        line.and_then(|count| count.parse::<u64>().ok()).expect("a count")
+    };
+    assert_eq!(count("partner"), 0);
+    assert!((1..=2).contains(&count("address")), "{}", count("address"));
 }
 
 #[test]

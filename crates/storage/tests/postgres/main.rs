@@ -32,6 +32,40 @@ async fn open(address: &PostgresAddress) -> PostgresStore {
 
 cases!(Postgres);
 
+/// The same races where the database refuses whatever is not as if one came after the other (40001): tried again, nobody
+/// notices.
+mod serializable {
+    use super::{Backend, Cluster, PostgresAddress, PostgresStore, conformance, migrate, open};
+    use std::sync::Arc;
+
+    struct Serializable(Arc<PostgresStore>);
+
+    impl Backend for Serializable {
+        type Store = PostgresStore;
+
+        async fn fresh() -> Self {
+            let url = Cluster::shared().database();
+            let name = url.rsplit('/').next().expect("a name");
+            let sql = format!("ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'");
+            Cluster::shared().sql(name, &sql);
+            let address: PostgresAddress = url.parse().expect("an address");
+            migrate(&address).await.expect("migrates");
+            Self(Arc::new(open(&address).await))
+        }
+
+        fn store(&self) -> &Arc<PostgresStore> {
+            &self.0
+        }
+    }
+
+    crate::cases! { Serializable,
+        races::accepts_declines_and_archives_of_one_offer
+        races::accepts_of_one_offer
+        races::creations_with_one_key
+        events::a_reader_beside_64_writers_gets_each_event_once
+    }
+}
+
 /// Texts that a database would refuse, or could mistake for its own way to write them.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_text_comes_back_as_it_was() {

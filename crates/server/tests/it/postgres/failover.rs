@@ -53,8 +53,7 @@ fn a_failover_under_load_loses_nothing_and_doubles_nothing() {
     let offers = services[0].offers(2_000);
     let told = Told::default();
     assert_eq!(services[0].ready().0, 200);
-    let mut metrics = client().get(format!("{}/metrics", services[0].operator)).call().expect("an answer");
-    let metrics = metrics.body_mut().read_to_string().expect("a text");
+    let metrics = services[0].metrics();
     assert!(metrics.contains("\nlendpay_store_synchronous_standbys 1\n"), "{metrics}");
 
     std::thread::scope(|scope| {

@@ -57,6 +57,12 @@ impl Service {
         self.operate("GET", "/health/ready", None)
     }
 
+    /// What `/metrics` answers.
+    fn metrics(&self) -> String {
+        let mut answer = client().get(format!("{}/metrics", self.operator)).call().expect("an answer");
+        answer.body_mut().read_to_string().expect("a text")
+    }
+
     /// Puts the partner; returns a key of it.
     fn partner(&self) -> Key {
         self.must("PUT", PARTNER, &json!({"name": "Test"}));
@@ -136,6 +142,13 @@ impl Offer {
 /// Bits that differ from call to call.
 fn rand_bytes() -> [u8; 16] {
     lendpay_api::uuid().into_bytes()
+}
+
+/// What `/metrics` answers on PostgreSQL, once somebody has asked whether the service is ready.
+pub fn metrics() -> String {
+    let service = Service::start(&database(), &[]);
+    assert_eq!(service.ready().0, 200);
+    service.metrics()
 }
 
 /// A database with tables, in the cluster that all tests share.
