@@ -10,7 +10,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::{MetadataExt as _, chown};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -169,6 +169,16 @@ impl Cluster {
              prlimit --pid $p --fsize={bound}:unlimited || [ ! -d /proc/$p ] || exit 1; done"
         );
         assert!(as_other_user("sh").args(["-c", &all]).status().expect("sh runs").success());
+    }
+
+    /// Writes a file beside its data that nobody else can read.
+    pub fn put_file(&self, name: &str, text: &str) {
+        let path = self.data().join(name);
+        fs::write(&path, text).expect("it can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        if let Some((user, group)) = other_user() {
+            chown(&path, Some(user), Some(group)).expect("root gives files away");
+        }
     }
 
     /// Adds a line before all others that say who may connect, and how.

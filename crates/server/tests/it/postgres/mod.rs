@@ -4,6 +4,7 @@ mod failover;
 mod following;
 mod outages;
 mod start;
+mod tls;
 mod two;
 
 use crate::operator::KEY;
