@@ -36,6 +36,7 @@ enum Place {
 
 impl PostgresStore {
     pub(super) async fn begin_export(&self) -> Answer<PostgresExport> {
+        self.uses.settled().await;
         // What was acknowledged by now has its number in the snapshot.
         self.number(usize::MAX).await?;
         let begun = async {

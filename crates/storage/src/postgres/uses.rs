@@ -7,14 +7,20 @@ use crate::uses::Minutes;
 use deadpool_postgres::Pool;
 use lendpay_domain::Timestamp;
 use lendpay_domain::key::KeyHash;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 /// How many notes may wait. More are lost; the next minute brings others.
 const MOST: usize = 1_024;
 
 pub(super) struct Uses {
     minutes: Minutes,
-    notes: mpsc::Sender<(KeyHash, Timestamp)>,
+    notes: mpsc::Sender<Note>,
+}
+
+enum Note {
+    Use(KeyHash, Timestamp),
+    /// Tells who waits that all notes before it are written, or lost.
+    Settled(oneshot::Sender<()>),
 }
 
 impl Uses {
@@ -23,10 +29,16 @@ impl Uses {
         let (notes, mut waiting) = mpsc::channel(MOST);
         let pool = pool.clone();
         tokio::spawn(async move {
-            while let Some((key, at)) = waiting.recv().await {
-                // It is for people, and may be lost.
-                if let Err(trouble) = write(&pool, key, at).await {
-                    tracing::debug!(reason = trouble.reason(), "the use of a key could not be noted");
+            while let Some(note) = waiting.recv().await {
+                match note {
+                    Note::Use(key, at) => {
+                        // It is for people, and may be lost.
+                        if let Err(trouble) = write(&pool, key, at).await {
+                            tracing::debug!(reason = trouble.reason(), "the use of a key could not be noted");
+                        }
+                    }
+                    // Whoever waited may have gone.
+                    Note::Settled(reply) => drop(reply.send(())),
                 }
             }
         });
@@ -35,7 +47,16 @@ impl Uses {
 
     pub(super) fn note(&self, key: KeyHash, at: Timestamp) {
         if let Some(minute) = self.minutes.new_minute(key, at) {
-            let _ = self.notes.try_send((key, minute));
+            let _ = self.notes.try_send(Note::Use(key, minute));
+        }
+    }
+
+    /// Waits until what was noted by now is written, or lost.
+    pub(super) async fn settled(&self) {
+        let (reply, settled) = oneshot::channel();
+        if self.notes.send(Note::Settled(reply)).await.is_ok() {
+            // Without an answer the task has ended, and its notes are lost.
+            let _ = settled.await;
         }
     }
 }
