@@ -33,17 +33,23 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
     let _log = telemetry::start(&settings.common)?;
+    // Before the store: settings that do not work leave none behind.
+    let security = (oauth::of(&settings.oauth)?, settings.tls.open()?);
     runtime()?.block_on(async {
         match &settings.kept.store {
-            StorePlace::Sled(path) => serve(settings, open_sled(path, &settings.common)?).await,
-            StorePlace::Postgres(address) => serve(settings, open_postgres(address, &settings.common).await?).await,
+            StorePlace::Sled(path) => serve(settings, open_sled(path, &settings.common)?, security).await,
+            StorePlace::Postgres(address) => {
+                serve(settings, open_postgres(address, &settings.common).await?, security).await
+            }
         }
     })
 }
 
-async fn serve(settings: &Serve, store: impl Kept) -> Result<(), String> {
-    let oauth = oauth::of(&settings.oauth)?;
-    let tls = settings.tls.open()?;
+async fn serve(
+    settings: &Serve,
+    store: impl Kept,
+    (oauth, tls): (Option<OAuth>, Option<Arc<Tls>>),
+) -> Result<(), String> {
     let listener = bind(settings.listen, "--listen")?;
     let operator = match settings.operator.key()? {
         Some(key) => Some(OperatorListener::open(settings.operator.listen(), key, tls.is_some())?),

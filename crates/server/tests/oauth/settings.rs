@@ -3,6 +3,7 @@
 use crate::party::Service;
 use crate::process::{BINARY, command, run};
 use crate::signer::{Signer, claims};
+use std::path::Path;
 
 #[test]
 fn half_a_configuration() {
@@ -30,17 +31,24 @@ fn half_a_configuration() {
         for (flag, _) in missing {
             assert!(ended.stderr.contains(flag), "{flag}: {}", ended.stderr);
         }
+        assert!(is_empty(directory.path()), "settings that do not work leave no store behind");
     }
+}
+
+fn is_empty(directory: &Path) -> bool {
+    std::fs::read_dir(directory).expect("a directory").next().is_none()
 }
 
 #[test]
 fn half_a_configuration_in_the_environment() {
+    let directory = tempfile::tempdir().expect("a directory");
     let mut serve = command(BINARY);
-    serve.arg("serve").env("LENDPAY_OAUTH_ISSUER", "https://id.example");
+    serve.arg("serve").env("LENDPAY_OAUTH_ISSUER", "https://id.example").current_dir(directory.path());
     let output = serve.output().expect("the binary runs");
     let stderr = String::from_utf8(output.stderr).expect("UTF-8");
     assert_eq!(output.status.code(), Some(1), "{stderr}");
     assert!(stderr.contains("--oauth-audience") && stderr.lines().count() == 1, "{stderr}");
+    assert!(is_empty(directory.path()), "no store in the default place either");
 }
 
 #[test]
