@@ -3,7 +3,7 @@
 //! passes the last one it saw misses none.
 
 use super::PostgresStore;
-use super::parties::Command;
+use super::alone::Command;
 use super::pool::Session;
 use super::rows;
 use super::statements as sql;
@@ -11,7 +11,6 @@ use super::trouble::Trouble;
 use lendpay_domain::StoreError;
 use lendpay_domain::event::Event;
 use lendpay_domain::store::Answer;
-use tokio_postgres::Row;
 
 /// How many events are numbered at once: some ten milliseconds.
 const AT_ONCE: i64 = 5_000;
@@ -62,6 +61,6 @@ impl PostgresStore {
         let Ok(after) = i64::try_from(after) else { return Ok(Vec::new()) };
         self.number(limit).await?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read_as(sql::LIST_EVENTS, &[&after, &limit], |row: &Row| rows::event(row)).await
+        self.read_as(sql::LIST_EVENTS, &[&after, &limit], rows::event).await
     }
 }

@@ -1,5 +1,6 @@
 //! Whether the database works, how busy the store is, and telling both.
 
+use super::OpenError;
 use super::trouble::Trouble;
 use crate::stats::StoreStats;
 use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
@@ -12,7 +13,7 @@ pub(super) struct Health {
     /// Why the database cannot be used, while it cannot.
     trouble: Mutex<Option<String>>,
     /// Why this program cannot go on with this database.
-    fatal: watch::Sender<Option<String>>,
+    fatal: watch::Sender<Option<OpenError>>,
     pub(super) queued: AtomicUsize,
     commands: AtomicU64,
     groups: AtomicU64,
@@ -49,27 +50,31 @@ impl Health {
     }
 
     pub(super) fn trouble(&self) -> Option<String> {
-        self.fatal().or_else(|| self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone())
+        self.fatal()
+            .map(|problem| problem.to_string())
+            .or_else(|| self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     /// This program must not go on with this database.
-    pub(super) fn fail(&self, reason: String) {
-        self.fatal.send_replace(Some(reason));
+    pub(super) fn fail(&self, problem: OpenError) {
+        self.fatal.send_replace(Some(problem));
     }
 
     /// Why this program must not go on, if so.
-    pub(super) fn fatal(&self) -> Option<String> {
+    pub(super) fn fatal(&self) -> Option<OpenError> {
         self.fatal.borrow().clone()
     }
 
     pub(super) fn failure(&self) -> impl Future<Output = String> + Send + use<> {
         let mut fatal = self.fatal.subscribe();
         async move {
-            match fatal.wait_for(Option::is_some).await.map(|reason| reason.clone().unwrap_or_default()) {
-                Ok(reason) => reason,
-                // The store is gone; nobody waits for its failure then.
-                Err(_closed) => std::future::pending().await,
+            if let Ok(problem) = fatal.wait_for(Option::is_some).await
+                && let Some(problem) = &*problem
+            {
+                return problem.to_string();
             }
+            // The store is gone; nobody waits for its failure then.
+            std::future::pending().await
         }
     }
 

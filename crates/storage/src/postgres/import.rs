@@ -64,7 +64,7 @@ impl PostgresImport {
         let health = Arc::new(Health::default());
         let pool = pool::pool(address, PostgresOptions { connections: 1, ..PostgresOptions::default() }, &health)?;
         let session = Session::get(&pool).await.map_err(|trouble| match health.fatal() {
-            Some(reason) => ImportError::Failed(reason.trim_end_matches('.').to_owned()),
+            Some(problem) => ImportError::Database(problem),
             None => trouble.into(),
         })?;
         session.begin().await?;
@@ -72,14 +72,9 @@ impl PostgresImport {
         if !merge && !empty.is_some_and(|row| row.try_get(0).unwrap_or(false)) {
             return Err(ImportError::NotEmpty { place: format!("at {address}") });
         }
-        let mut last = last(&session).await?;
-        loop {
-            let numbered = session.run(sql::NUMBER_EVENTS, &[&last, &i64::MAX]).await?;
-            if numbered == 0 {
-                break;
-            }
-            last += i64::try_from(numbered).unwrap_or(0);
-        }
+        let last = last(&session).await?;
+        let numbered = session.run(sql::NUMBER_EVENTS, &[&last, &i64::MAX]).await?;
+        let last = last + i64::try_from(numbered).unwrap_or(0);
         let (own, kept) = (Own::default(), HashSet::new());
         Ok(Self { session, merge, waiting: Vec::with_capacity(GROUP), own, kept, last, done: Imported::default() })
     }

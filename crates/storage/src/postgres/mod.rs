@@ -8,11 +8,12 @@
 //! | `trouble`, `health` | what can go wrong and what follows; telling it |
 //! | `statements`, `rows` | every statement; rows and what they stand for |
 //! | `group`, `work`, `stage` | commands that go to the database together: the queue, the domain's decisions, what is written |
-//! | `parties` | rare commands, alone |
+//! | `alone`, `parties` | what is not grouped: trying again, rare commands |
 //! | `read`, `memory`, `uses` | reads; keys and clients for a moment; when keys were used |
 //! | `events`, `order`, `export`, `import` | events and their numbers; everything as records, out and in |
 
 mod address;
+mod alone;
 mod events;
 mod export;
 mod group;
@@ -59,7 +60,6 @@ use pool::Session;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::task::JoinSet;
-
 use uses::Uses;
 use work::{Move, Put, Work};
 
@@ -81,7 +81,7 @@ impl Default for PostgresOptions {
 }
 
 /// Why a database cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenError {
     /// The tables are not those of this program.
     #[error("{}", version_problem(*.found, *.wanted))]
@@ -148,8 +148,8 @@ impl PostgresStore {
         match Session::get(&pool).await {
             Ok(session) => session.give_back(),
             Err(trouble) => {
-                if let Some(reason) = health.fatal() {
-                    return Err(OpenError::Tls(reason.trim_end_matches('.').to_owned()));
+                if let Some(problem) = health.fatal() {
+                    return Err(problem);
                 }
                 health.note(&trouble);
             }

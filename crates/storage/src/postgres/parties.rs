@@ -1,63 +1,17 @@
 //! Partners, their keys and applications: rare commands, each a transaction of its own.
 
-use super::PostgresStore;
-use super::pool::{Backoff, Session};
+use super::alone::Command;
+use super::pool::Session;
 use super::rows::{self, kept, split, split_some};
 use super::statements as sql;
 use super::trouble::Trouble;
 use lendpay_domain::key::KeyRecord;
 use lendpay_domain::partner::Partner;
 use lendpay_domain::store::{
-    AddKey, AddKeyOutcome, Answer, PutApplication, PutApplicationOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
+    AddKey, AddKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
     RevokeKeyOutcome,
 };
-use lendpay_domain::{ApplicationId, PartnerId, StoreError};
-use std::sync::Arc;
-use std::time::Instant;
 use tokio_postgres::types::ToSql;
-use uuid::Uuid;
-
-/// A command within a transaction.
-pub(super) trait Command: Send + Sync + 'static {
-    type Outcome: Send + 'static;
-
-    fn carry_out(&self, session: &Session) -> impl Future<Output = Result<Self::Outcome, Trouble>> + Send;
-}
-
-impl PostgresStore {
-    /// Runs a transaction, again if somebody was in the way, in a task of its own: a caller that goes away does not end it in
-    /// the middle.
-    pub(super) async fn alone<C: Command>(&self, command: C) -> Answer<C::Outcome> {
-        let (pool, health, patience) = (self.pool.clone(), Arc::clone(&self.health), self.patience);
-        let task = tokio::spawn(async move {
-            let (since, mut backoff) = (Instant::now(), Backoff::new());
-            let once = async || -> Result<C::Outcome, Trouble> {
-                let session = Session::get(&pool).await?;
-                session.begin().await?;
-                let outcome = command.carry_out(&session).await?;
-                session.commit().await?;
-                Ok(outcome)
-            };
-            loop {
-                match once().await {
-                    Ok(outcome) => {
-                        health.works();
-                        return Ok(outcome);
-                    }
-                    Err(trouble) => {
-                        health.note(&trouble);
-                        if !trouble.passes() || since.elapsed() > patience {
-                            return Err(trouble.answer());
-                        }
-                    }
-                }
-                backoff.wait().await;
-            }
-        });
-        // It does not panic; if it did, nobody would know what it has done.
-        task.await.unwrap_or(Err(StoreError::OutcomeUnknown))
-    }
-}
 
 impl Command for PutPartner {
     type Outcome = PutPartnerOutcome;
@@ -71,8 +25,8 @@ impl Command for PutPartner {
             Partner { id: self.id, name: self.name.clone(), oauth_client_id: self.oauth_client_id.clone(), created_at };
         if let Some(client) = &self.oauth_client_id {
             let owner = session.row(sql::FIND_CLIENT, &[&kept(client)]).await?;
-            match owner.map(|row| row.try_get::<_, Uuid>(0)).transpose()? {
-                Some(owner) if owner != id => return Ok(PutPartnerOutcome::ClientTaken),
+            match owner.as_ref().map(rows::partner_id).transpose()? {
+                Some(owner) if owner != self.id => return Ok(PutPartnerOutcome::ClientTaken),
                 Some(_) => {}
                 None if session.run(sql::INSERT_CLIENT, &[&kept(client), &id]).await? == 0 => {
                     return Err(Trouble::Raced);
@@ -165,16 +119,11 @@ impl Command for PutApplication {
         if session.run(sql::INSERT_APPLICATION, &[&self.id.uuid(), &partner]).await? == 1 {
             return Ok(PutApplicationOutcome::Created);
         }
-        match owner(session, self.id).await? {
+        let owner = session.row(sql::OWNER, &[&self.id.uuid()]).await?;
+        match owner.as_ref().map(rows::partner_id).transpose()? {
             Some(owner) if owner == self.partner => Ok(PutApplicationOutcome::Unchanged),
             Some(_) => Ok(PutApplicationOutcome::OwnedByAnother),
             None => Err(Trouble::Raced),
         }
     }
-}
-
-/// Whose an application is. It never changes.
-pub(super) async fn owner(session: &Session, application: ApplicationId) -> Result<Option<PartnerId>, Trouble> {
-    let row = session.row(sql::OWNER, &[&application.uuid()]).await?;
-    Ok(row.map(|row| row.try_get(0)).transpose()?.map(PartnerId::new))
 }

@@ -38,7 +38,7 @@ pub(super) fn pool(
             } else {
                 return Ok(());
             };
-            health.fail(problem.to_string());
+            health.fail(problem.clone());
             Err(HookError::message(problem.to_string()))
         })
     });

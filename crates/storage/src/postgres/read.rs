@@ -1,7 +1,8 @@
 //! Reads: what is committed now, on any connection.
 
 use super::PostgresStore;
-use super::pool::{Backoff, Parameters, Session};
+use super::alone::persist;
+use super::pool::{Parameters, Session};
 use super::rows;
 use super::statements as sql;
 use super::trouble::Trouble;
@@ -11,28 +12,12 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, FindBuyers};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
-use std::time::Instant;
 use tokio_postgres::Row;
 
 impl PostgresStore {
     /// Runs a statement that only reads, again if the database was away.
     pub(super) async fn read(&self, sql: &str, parameters: Parameters<'_>) -> Answer<Vec<Row>> {
-        let (since, mut backoff) = (Instant::now(), Backoff::new());
-        loop {
-            match self.read_once(sql, parameters).await {
-                Ok(rows) => {
-                    self.health.works();
-                    return Ok(rows);
-                }
-                Err(trouble) => {
-                    self.health.note(&trouble);
-                    if !trouble.passes() || since.elapsed() > self.patience {
-                        return Err(trouble.answer());
-                    }
-                }
-            }
-            backoff.wait().await;
-        }
+        persist(&self.health, self.patience, || self.read_once(sql, parameters)).await
     }
 
     async fn read_once(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
@@ -76,8 +61,7 @@ impl PostgresStore {
             Ok(partner) => return Ok(Some(partner)),
             Err(asked) => asked,
         };
-        let read = |row: &Row| row.try_get(0).map(PartnerId::new).map_err(|_| rows::Damaged);
-        let found = self.read_as(sql::FIND_CLIENT, &[&rows::kept(client)], read).await?;
+        let found = self.read_as(sql::FIND_CLIENT, &[&rows::kept(client)], rows::partner_id).await?;
         let partner = found.into_iter().next();
         if let Some(partner) = partner {
             self.clients.put(&asked, client.to_owned(), partner);
@@ -85,10 +69,9 @@ impl PostgresStore {
         Ok(partner)
     }
 
-    /// Whose an application is.
+    /// Whose an application is. It never changes.
     pub(super) async fn owner(&self, application: ApplicationId) -> Answer<Option<PartnerId>> {
-        let read = |row: &Row| row.try_get(0).map(PartnerId::new).map_err(|_| rows::Damaged);
-        Ok(self.read_as(sql::OWNER, &[&application.uuid()], read).await?.into_iter().next())
+        Ok(self.read_as(sql::OWNER, &[&application.uuid()], rows::partner_id).await?.into_iter().next())
     }
 
     pub(super) async fn offer_at(

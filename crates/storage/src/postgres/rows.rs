@@ -152,6 +152,11 @@ pub(super) const EVENT: usize = 11;
 /// How many columns an offer has.
 pub(super) const OFFER: usize = 17;
 
+/// A row that is a partner's id and no more.
+pub(super) fn partner_id(row: &Row) -> Read<PartnerId> {
+    get(row, 0).map(PartnerId::new)
+}
+
 pub(super) fn partner(id: PartnerId, row: &Row, first: usize) -> Read<Partner> {
     Ok(Partner {
         id,

@@ -11,7 +11,7 @@ use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::life_cycle::Change;
 use lendpay_domain::offer::{Offer, Status, Terms};
 use lendpay_domain::store::Stamp;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, Timestamp};
 use std::collections::BTreeMap;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -28,6 +28,12 @@ pub(super) struct StagedOffer {
     /// The status that the row has; none if there is no row yet.
     stored: Option<Status>,
     new_terms: bool,
+}
+
+impl StagedOffer {
+    const fn key(&self) -> OfferKey {
+        (self.offer.partner, self.offer.application, self.offer.id)
+    }
 }
 
 /// A buyer of the group.
@@ -59,7 +65,7 @@ impl<'a> Stage<'a> {
         buyers: &[BuyerKey],
     ) -> Result<Self, Trouble> {
         let mut stage = Self { order, offers: BTreeMap::new(), buyers: BTreeMap::new(), events: Vec::new() };
-        let (partners, applications, ids) = columns3(offers);
+        let (partners, applications, ids) = columns3(offers.iter().copied());
         let keys: [&(dyn ToSql + Sync); 3] = [&partners, &applications, &ids];
         let (of, buyer_ids): (Vec<Uuid>, Vec<Uuid>) =
             buyers.iter().map(|(partner, buyer)| (partner.uuid(), buyer.uuid())).unzip();
@@ -74,8 +80,7 @@ impl<'a> Stage<'a> {
         for row in &offer_rows {
             let (offer, ordered_at) = rows::offer(row, 0)?;
             let staged = StagedOffer { stored: Some(offer.status), offer, ordered_at, new_terms: false };
-            let key = (staged.offer.partner, staged.offer.application, staged.offer.id);
-            stage.offers.insert(key, staged);
+            stage.offers.insert(staged.key(), staged);
         }
         for row in &buyer_rows {
             let (buyer, fingerprint) = rows::buyer(row, 0)?;
@@ -95,8 +100,8 @@ impl<'a> Stage<'a> {
     /// A new offer.
     pub(super) fn create_offer(&mut self, event: Event, offer: Offer) {
         let ordered_at = self.note(event, None);
-        let key = (offer.partner, offer.application, offer.id);
-        self.offers.insert(key, StagedOffer { offer, ordered_at, stored: None, new_terms: false });
+        let staged = StagedOffer { offer, ordered_at, stored: None, new_terms: false };
+        self.offers.insert(staged.key(), staged);
     }
 
     /// New terms for an offer that is Offered.
@@ -171,18 +176,11 @@ impl<'a> Stage<'a> {
 }
 
 /// The event of a command.
-pub(super) fn event(
-    stamp: &Stamp,
-    id: EventId,
-    at: Timestamp,
-    actor: Actor,
-    partner: PartnerId,
-    subject: Subject,
-) -> Event {
-    Event { sequence: 0, id, occurred_at: at, partner, subject, actor, operation: stamp.operation }
+pub(super) fn event(stamp: &Stamp, at: Timestamp, actor: Actor, partner: PartnerId, subject: Subject) -> Event {
+    Event { sequence: 0, id: stamp.event, occurred_at: at, partner, subject, actor, operation: stamp.operation }
 }
 
-fn columns3(keys: &[OfferKey]) -> (Vec<Uuid>, Vec<Uuid>, Vec<Uuid>) {
+fn columns3(keys: impl Iterator<Item = OfferKey>) -> (Vec<Uuid>, Vec<Uuid>, Vec<Uuid>) {
     let mut columns = (Vec::new(), Vec::new(), Vec::new());
     for (partner, application, offer) in keys {
         columns.0.push(partner.uuid());
@@ -201,8 +199,7 @@ async fn move_offers(session: &Session, staged: &[&StagedOffer]) -> Result<(), T
     if staged.is_empty() {
         return Ok(());
     }
-    let keys: Vec<_> = staged.iter().map(|it| (it.offer.partner, it.offer.application, it.offer.id)).collect();
-    let (partners, applications, ids) = columns3(&keys);
+    let (partners, applications, ids) = columns3(staged.iter().map(|it| it.key()));
     let was: Vec<_> = staged.iter().map(|it| it.stored.map(Status::name)).collect();
     let status: Vec<_> = staged.iter().map(|it| it.offer.status.name()).collect();
     let (at, ns): (Vec<_>, Vec<_>) = staged.iter().map(|it| split(it.offer.status_changed_at)).unzip();
@@ -210,6 +207,8 @@ async fn move_offers(session: &Session, staged: &[&StagedOffer]) -> Result<(), T
     let parameters: [&(dyn ToSql + Sync); 8] = [&partners, &applications, &ids, &was, &status, &at, &ns, &ordered_at];
     all_of(session.run(sql::UPDATE_STATUS, &parameters).await?, staged.len())
 }
+
+type Parameter<'a> = &'a (dyn ToSql + Sync);
 
 /// The columns of terms, each an array.
 struct TermColumns<'a> {
@@ -242,30 +241,22 @@ impl<'a> TermColumns<'a> {
             duration: terms().map(|terms| terms.duration.map(|duration| duration.name())).collect(),
         }
     }
+
+    /// In the order of the table's columns.
+    fn parameters(&self) -> [Parameter<'_>; 10] {
+        let Self { details, funding, kind, apr, interest, expiry, expiry_ns, url, amount, duration } = self;
+        [details, funding, kind, apr, interest, expiry, expiry_ns, url, amount, duration]
+    }
 }
 
 async fn replace_terms(session: &Session, staged: &[&StagedOffer]) -> Result<(), Trouble> {
     if staged.is_empty() {
         return Ok(());
     }
-    let keys: Vec<_> = staged.iter().map(|it| (it.offer.partner, it.offer.application, it.offer.id)).collect();
-    let (partners, applications, ids) = columns3(&keys);
-    let t = TermColumns::of(staged);
-    let parameters: [&(dyn ToSql + Sync); 13] = [
-        &partners,
-        &applications,
-        &ids,
-        &t.details,
-        &t.funding,
-        &t.kind,
-        &t.apr,
-        &t.interest,
-        &t.expiry,
-        &t.expiry_ns,
-        &t.url,
-        &t.amount,
-        &t.duration,
-    ];
+    let (partners, applications, ids) = columns3(staged.iter().map(|it| it.key()));
+    let terms = TermColumns::of(staged);
+    let keys: [Parameter<'_>; 3] = [&partners, &applications, &ids];
+    let parameters = [&keys[..], &terms.parameters()].concat();
     all_of(session.run(sql::UPDATE_TERMS, &parameters).await?, staged.len())
 }
 
@@ -273,31 +264,14 @@ async fn insert_offers(session: &Session, staged: &[&StagedOffer]) -> Result<(),
     if staged.is_empty() {
         return Ok(());
     }
-    let keys: Vec<_> = staged.iter().map(|it| (it.offer.partner, it.offer.application, it.offer.id)).collect();
-    let (partners, applications, ids) = columns3(&keys);
-    let t = TermColumns::of(staged);
+    let (partners, applications, ids) = columns3(staged.iter().map(|it| it.key()));
+    let terms = TermColumns::of(staged);
     let status: Vec<_> = staged.iter().map(|it| it.offer.status.name()).collect();
     let (at, ns): (Vec<_>, Vec<_>) = staged.iter().map(|it| split(it.offer.status_changed_at)).unzip();
     let ordered_at: Vec<_> = staged.iter().map(|it| it.ordered_at).collect();
-    let parameters: [&(dyn ToSql + Sync); 17] = [
-        &partners,
-        &applications,
-        &ids,
-        &t.details,
-        &t.funding,
-        &t.kind,
-        &t.apr,
-        &t.interest,
-        &t.expiry,
-        &t.expiry_ns,
-        &t.url,
-        &t.amount,
-        &t.duration,
-        &status,
-        &at,
-        &ns,
-        &ordered_at,
-    ];
+    let keys: [Parameter<'_>; 3] = [&partners, &applications, &ids];
+    let state: [Parameter<'_>; 4] = [&status, &at, &ns, &ordered_at];
+    let parameters = [&keys[..], &terms.parameters(), &state].concat();
     all_of(session.run(sql::INSERT_OFFERS, &parameters).await?, staged.len())
 }
 

@@ -101,7 +101,7 @@ fn subject((_, application, offer): OfferKey, status: Status) -> Subject {
 
 /// Takes a change on, with its event.
 fn change(stage: &mut Stage<'_>, key: &OfferKey, change: Change, stamp: &Stamp, actor: Actor) {
-    let event = event(stamp, stamp.event, change.at, actor, key.0, subject(*key, change.status));
+    let event = event(stamp, change.at, actor, key.0, subject(*key, change.status));
     stage.move_offer(key, change, event);
 }
 
@@ -124,7 +124,7 @@ fn move_offer(stage: &mut Stage<'_>, Move { key, action, stamp }: &Move) -> Move
 fn put_offer(stage: &mut Stage<'_>, Put { key, terms, stamp }: &Put) -> PutOfferOutcome {
     let Some(offer) = stage.offer(key) else {
         let offer = new_offer(*key, terms.clone(), stamp);
-        let event = event(stamp, stamp.event, stamp.at, stamp.actor, key.0, subject(*key, Status::Offered));
+        let event = event(stamp, stamp.at, stamp.actor, key.0, subject(*key, Status::Offered));
         stage.create_offer(event, offer.clone());
         return PutOfferOutcome::Created(offer);
     };
@@ -155,7 +155,7 @@ fn create_buyer(stage: &mut Stage<'_>, command: &CreateBuyer) -> Result<CreateBu
         };
     }
     let stamp = &command.stamp;
-    let event = event(stamp, stamp.event, stamp.at, stamp.actor, command.partner, Subject::Buyer(command.id));
+    let event = event(stamp, stamp.at, stamp.actor, command.partner, Subject::Buyer(command.id));
     stage.create_buyer(event, command.buyer.clone().into_description(), command.fingerprint, command.id);
     let created = stage.buyer(&key).map(|staged| CreateBuyerOutcome::Created(staged.buyer.clone()));
     created.ok_or(Trouble::Damaged)
