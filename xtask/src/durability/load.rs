@@ -5,7 +5,7 @@ use crate::server::{OPERATOR_KEY, Server};
 use anyhow::{Context as _, anyhow, ensure};
 use serde_json::Value;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -24,12 +24,20 @@ struct Inner {
     /// The next offer to be accepted, and the next number for anything else.
     next: AtomicUsize,
     acknowledged: AtomicUsize,
+    /// Whether answers count no more.
+    closed: AtomicBool,
     /// For each accepted offer the time that the answer gave.
     accepted: Mutex<Vec<(usize, String)>>,
     /// For each idempotency key the buyer's id.
     buyers: Mutex<Vec<(usize, String)>>,
     /// For each old offer the last amount that was acknowledged and the last that was sent.
     amounts: Vec<Mutex<(usize, usize)>>,
+}
+
+impl Inner {
+    fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::SeqCst)
+    }
 }
 
 /// A place in the ledger.
@@ -74,6 +82,7 @@ impl Ledger {
             offers,
             next: AtomicUsize::new(0),
             acknowledged: AtomicUsize::new(0),
+            closed: AtomicBool::new(false),
             accepted: Mutex::default(),
             buyers: Mutex::default(),
             amounts,
@@ -83,6 +92,11 @@ impl Ledger {
     /// How many writes were acknowledged.
     pub fn acknowledged(&self) -> usize {
         self.0.acknowledged.load(Ordering::SeqCst)
+    }
+
+    /// From here on no answer counts as an acknowledgement, until the next round.
+    pub fn close(&self) {
+        self.0.closed.store(true, Ordering::SeqCst);
     }
 
     /// How far the ledger has come, for a check of what follows.
@@ -155,6 +169,7 @@ impl Running {
 impl Load<'_> {
     /// Starts the writers and returns once so many more writes were acknowledged.
     pub fn run(&self, writers: usize, writes: usize) -> anyhow::Result<Running> {
+        self.ledger.0.closed.store(false, Ordering::SeqCst);
         let enough = self.ledger.acknowledged() + writes;
         let threads = (0..writers).map(|writer| {
             let client = Client::new(self.server.address, self.server.operator, self.key);
@@ -178,7 +193,7 @@ fn add(client: &Client, ledger: &Inner) -> anyhow::Result<()> {
         let n = ledger.next.fetch_add(1, Ordering::SeqCst);
         ensure!(n < ledger.offers.len() - OLD, "the offers are used up");
         let Ok((status, body)) = client.accept(&ledger.offers[n]) else { return Ok(()) };
-        if status == GONE {
+        if status == GONE || ledger.is_closed() {
             return Ok(());
         }
         ensure!(status == 200, "accept: {status} {body}");
@@ -186,7 +201,7 @@ fn add(client: &Client, ledger: &Inner) -> anyhow::Result<()> {
         locked(&ledger.accepted).push((n, at));
         ledger.acknowledged.fetch_add(1, Ordering::SeqCst);
         let Ok((status, body)) = client.create(n) else { return Ok(()) };
-        if status == GONE {
+        if status == GONE || ledger.is_closed() {
             return Ok(());
         }
         ensure!(status == 201, "create: {status} {body}");
@@ -203,7 +218,7 @@ fn overwrite(client: &Client, ledger: &Inner, writer: usize, writers: usize) -> 
         locked(&ledger.amounts[n]).1 = amount;
         let offer = &ledger.offers[ledger.offers.len() - OLD + n];
         let Ok((status, body)) = client.put(offer, amount) else { return Ok(()) };
-        if status == GONE {
+        if status == GONE || ledger.is_closed() {
             return Ok(());
         }
         ensure!(status == 200, "put: {status} {body}");
