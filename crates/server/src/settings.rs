@@ -164,7 +164,7 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_STOP_DELAY", value_name = "SECONDS", default_value = "0", value_parser = seconds_or_none)]
     pub stop_delay: Duration,
 
-    /// How much memory the store's cache may take, in MiB. The process uses about twice that.
+    /// How much memory the store's cache may take, in MiB. The process takes two to four times that, and 60 bytes for each offer.
     #[arg(long, env = "LENDPAY_CACHE", value_name = "MIB", default_value = "256", value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
     pub cache: u32,
 

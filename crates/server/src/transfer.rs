@@ -75,7 +75,7 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
     serve::runtime()?.block_on(async {
         match place {
             StorePlace::Sled(path) => {
-                if !path.join("db").exists() {
+                if !["log", "db"].iter().any(|file| path.join(file).exists()) {
                     return Err(format!("there is no store in {}; name another one with --store", path.display()));
                 }
                 let store = SledStore::open(path, options()).map_err(|error| match error {

@@ -17,8 +17,15 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use buyer::BuyerRecord;
 pub(crate) use codes::{ActorCode, status_code, status_of};
-pub(crate) use offer::{OfferHead, OfferTail, offer_of};
+pub(crate) use offer::{OfferHead, OfferState, OfferTail, offer_of};
 pub(crate) use party::{ApplicationRecord, KeyRow, PartnerRecord};
+
+/// Where in the embedded store's log a sealed value lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub at: u64,
+    pub length: u32,
+}
 
 /// A moment, to the nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -37,12 +37,12 @@ fn a_data_directory_that_cannot_be_written() {
 }
 
 #[test]
-fn a_corrupt_database() {
+fn a_corrupt_log() {
     let directory = tempfile::tempdir().expect("a directory");
     fill(directory.path(), 2_000);
-    let path = directory.path().join("db");
-    let size = std::fs::metadata(&path).expect("the database file").len();
-    let file = std::fs::OpenOptions::new().write(true).open(&path).expect("the database file");
+    let path = directory.path().join("log");
+    let size = std::fs::metadata(&path).expect("the log").len();
+    let file = std::fs::OpenOptions::new().write(true).open(&path).expect("the log");
     for at in (0..size).step_by(4_096) {
         file.write_all_at(&[0xa5; 512], at).expect("a write");
     }

@@ -1,10 +1,10 @@
 //! An offer: a head that decisions read and change, and a tail that they leave alone. A change of status writes a new head
-//! before the old tail, without reading the tail: the committer decodes no text and no URL.
+//! beside the old tail, without reading the tail: the committer decodes no text and no URL.
 
 use super::codes::{
     duration_code, duration_of, funding_code, funding_of, offer_type_code, offer_type_of, status_code, status_of,
 };
-use super::{Dec, Time, times};
+use super::{Dec, Place, Time, times};
 use crate::codec::{self, CodecError};
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::offer::{Details, Offer, OfferType, RedirectUrl, Status, Terms};
@@ -49,6 +49,32 @@ impl OfferHead {
         codec::take(codec::open(value)?)
     }
 
+    /// Reads the sealed offer that has come to be what this head says.
+    pub(crate) fn offer(&self, application: ApplicationId, id: OfferId, value: &[u8]) -> Result<Offer, CodecError> {
+        let (_, tail) = Self::of(value)?;
+        let tail: OfferTail<'_> = codec::read(tail)?;
+        let rate = |value: Dec| Rate::new(value.into()).map_err(|_| CodecError::Damaged);
+        let terms = Terms {
+            details: Details::parse(tail.details).map_err(|_| CodecError::Damaged)?,
+            funding_type: funding_of(tail.funding_type)?,
+            offer_type: self.offer_type()?,
+            annual_percentage_rate: rate(tail.annual_percentage_rate)?,
+            interest_rate: tail.interest_rate.map(rate).transpose()?,
+            expiry_at: self.expiry_at()?,
+            redirect_url: tail.redirect_url.map(|url| RedirectUrl::restored(url.to_owned())),
+            amount: tail.amount.map(|v| Amount::new(v.into())).transpose().map_err(|_| CodecError::Damaged)?,
+            duration: tail.duration.map(duration_of).transpose()?,
+        };
+        Ok(Offer {
+            id,
+            application,
+            partner: PartnerId::from_bytes(self.partner),
+            terms,
+            status: self.status()?,
+            status_changed_at: self.status_changed_at.try_into()?,
+        })
+    }
+
     /// Seals the head with a tail.
     pub(crate) fn seal(&self, tail: &[u8], buffer: &mut Vec<u8>) -> Result<(), CodecError> {
         codec::begin(buffer);
@@ -56,6 +82,14 @@ impl OfferHead {
         buffer.extend_from_slice(tail);
         codec::finish(buffer, codec::MAX_VALUE)
     }
+}
+
+/// What the embedded store's index knows of an offer: all that decisions need, and where the rest is.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OfferState {
+    pub head: OfferHead,
+    /// The sealed offer as it was when its terms were set: of its head only type and expiry still hold.
+    pub terms: Place,
 }
 
 /// What decisions do not need.
@@ -86,26 +120,5 @@ impl<'a> From<&'a Terms> for OfferTail<'a> {
 
 /// Reads a whole sealed offer.
 pub(crate) fn offer_of(application: ApplicationId, id: OfferId, value: &[u8]) -> Result<Offer, CodecError> {
-    let (head, tail) = OfferHead::of(value)?;
-    let tail: OfferTail<'_> = codec::read(tail)?;
-    let rate = |value: Dec| Rate::new(value.into()).map_err(|_| CodecError::Damaged);
-    let terms = Terms {
-        details: Details::parse(tail.details).map_err(|_| CodecError::Damaged)?,
-        funding_type: funding_of(tail.funding_type)?,
-        offer_type: head.offer_type()?,
-        annual_percentage_rate: rate(tail.annual_percentage_rate)?,
-        interest_rate: tail.interest_rate.map(rate).transpose()?,
-        expiry_at: head.expiry_at()?,
-        redirect_url: tail.redirect_url.map(|url| RedirectUrl::restored(url.to_owned())),
-        amount: tail.amount.map(|v| Amount::new(v.into())).transpose().map_err(|_| CodecError::Damaged)?,
-        duration: tail.duration.map(duration_of).transpose()?,
-    };
-    Ok(Offer {
-        id,
-        application,
-        partner: PartnerId::from_bytes(head.partner),
-        terms,
-        status: head.status()?,
-        status_changed_at: head.status_changed_at.try_into()?,
-    })
+    OfferHead::of(value)?.0.offer(application, id, value)
 }

@@ -1,12 +1,15 @@
 //! From commands to staged changes. The domain decides; what is staged here is seen by the commands that follow in the same
 //! group, and by nobody else until it is durable.
 
-use super::fault::{Fault, readable, refuse, unwritable};
-use super::log::{Cause, Entry, GroupLog};
+use super::entry::{Cause, Entry};
+use super::fault::{Broken, Fault, readable, refuse, unwritable};
+use super::frame::GroupLog;
 use super::trees::{Kind, StateKey, Trees};
 use super::work::{Decided, KeyUse, Move, Moved, Offered, Offering, Register, Registered, Revoke, Work};
 use crate::codec::{self, CodecError};
-use crate::records::{ApplicationRecord, BuyerRecord, KeyRow, OfferHead, PartnerRecord, Time, status_code};
+use crate::records::{
+    ApplicationRecord, BuyerRecord, KeyRow, OfferHead, OfferState, PartnerRecord, Place, Time, status_code,
+};
 use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::Actor;
 use lendpay_domain::life_cycle::{Change, Verdict};
@@ -16,8 +19,9 @@ use lendpay_domain::store::{
     AddKey, AddKeyOutcome, Answer, PutApplication, PutApplicationOutcome, PutPartner, PutPartnerOutcome,
     RevokeKeyOutcome,
 };
-use lendpay_domain::{ApplicationId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, OfferId, PartnerId, StoreError, Timestamp};
 use rust_decimal::Decimal;
+use serde::Serialize;
 use sled::IVec;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,13 +38,13 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    pub(super) fn new(trees: Arc<Trees>, next: u64) -> Option<Self> {
-        let skeleton = skeleton()?;
-        Some(Self { trees, states: HashMap::new(), log: GroupLog::new(next), skeleton, scratch: Vec::new() })
+    /// Begins with this log, which has no group yet.
+    pub(super) fn new(trees: Arc<Trees>, log: GroupLog) -> Option<Self> {
+        Some(Self { trees, states: HashMap::new(), log, skeleton: skeleton()?, scratch: Vec::new() })
     }
 
     /// Decides one command. An error is the database's, and the end of the store.
-    pub(super) fn decide(&mut self, work: Work) -> sled::Result<Decided> {
+    pub(super) fn decide(&mut self, work: Work) -> Result<Decided, Broken> {
         Ok(match work {
             Work::Move(command, reply) => Decided::Move(reply, self.answer(Self::move_offer, command)?),
             Work::Register(command, reply) => Decided::Register(reply, self.answer(Self::register, command)?),
@@ -60,7 +64,7 @@ impl Stage {
         &mut self,
         decide: impl FnOnce(&mut Self, C) -> Result<T, Fault>,
         command: C,
-    ) -> sled::Result<Answer<T>> {
+    ) -> Result<Answer<T>, Broken> {
         match decide(self, command) {
             Ok(outcome) => Ok(Ok(outcome)),
             Err(Fault::Command(error)) => {
@@ -74,50 +78,52 @@ impl Stage {
     fn move_offer(&mut self, command: Move) -> Result<Moved, Fault> {
         let key = StateKey::offer(command.application, command.offer);
         let Some(value) = self.get(&key)? else { return Ok(Moved::NotFound) };
-        let (mut head, tail) = readable(&key, OfferHead::of(&value))?;
-        if command.partner.is_some_and(|partner| partner.to_bytes() != head.partner) {
+        let mut state: OfferState = readable(&key, codec::unseal(&value))?;
+        if command.partner.is_some_and(|partner| partner.to_bytes() != state.head.partner) {
             return Ok(Moved::NotFound);
         }
-        let decision = readable(&key, self.fill(&head))?.decide(command.action, command.stamp.at);
+        let decision = readable(&key, self.fill(&state.head))?.decide(command.action, command.stamp.at);
         let ids = (command.application, command.offer);
         let mut event = command.stamp.event;
         if let Some(change) = decision.lapse {
             let cause = Cause::new(&command.stamp, event, change.at, Actor::Clock);
-            self.log_move(&key, &mut head, cause, change, ids)?;
+            self.log_move(&key, &mut state.head, cause, change, ids)?;
             event = event.sibling();
         }
         let illegal = match decision.verdict {
             Verdict::Moves(change) => {
                 let cause = Cause::new(&command.stamp, event, change.at, command.stamp.actor);
-                self.log_move(&key, &mut head, cause, change, ids)?;
+                self.log_move(&key, &mut state.head, cause, change, ids)?;
                 None
             }
-            Verdict::Stands => return Ok(Moved::Done(value)),
+            Verdict::Stands => return Ok(Moved::Done(state)),
             Verdict::Illegal(illegal) if decision.lapse.is_none() => return Ok(Moved::Illegal(illegal)),
             Verdict::Illegal(illegal) => Some(illegal),
         };
-        let sealed = self.seal_offer(&key, &head, tail)?;
-        self.stage(key, sealed.clone())?;
-        Ok(illegal.map_or(Moved::Done(sealed), Moved::Illegal))
+        self.log.end_command();
+        self.stage(key, &state)?;
+        Ok(illegal.map_or(Moved::Done(state), Moved::Illegal))
     }
 
     fn register(&mut self, command: Register) -> Result<Registered, Fault> {
         let key = StateKey::buyer(command.id);
-        if let Some(value) = self.get(&key)? {
+        if let Some(place) = self.get(&key)? {
+            let place: Place = readable(&key, codec::unseal(&place))?;
+            let value = self.value(&key, place)?;
             let record: BuyerRecord<'_> = readable(&key, codec::unseal(&value))?;
             let same_partner = record.partner == command.partner.to_bytes();
             return match (record.fingerprint, command.fingerprint) {
-                (Some(old), Some(new)) if same_partner && old == new.to_bytes() => Ok(Registered::Replayed(value)),
+                (Some(old), Some(new)) if same_partner && old == new.to_bytes() => Ok(Registered::Replayed(place)),
                 (Some(_), Some(_)) if same_partner => Ok(Registered::KeyReused),
                 // Ids of creations that cannot be repeated are random: this is a broken generator, not a retry.
                 _ => Err(refuse(&key, "the id of a new buyer is taken")),
             };
         }
         let cause = Cause::new(&command.stamp, command.stamp.event, command.stamp.at, command.stamp.actor);
-        let value = IVec::from(command.value.as_slice());
-        let buyer = command.id.to_bytes();
-        self.note(&key, &Entry::BuyerCreated { cause, buyer, value: codec::Bytes(&value) })?;
-        self.stage(key, value)?;
+        let (buyer, value) = (command.id.to_bytes(), codec::Bytes(&command.value));
+        self.note(&key, &Entry::BuyerCreated { cause, buyer, value })?;
+        let place = self.placed()?;
+        self.stage(key, &place)?;
         Ok(Registered::Created)
     }
 
@@ -128,29 +134,32 @@ impl Stage {
         head.partner = readable(&application_key, codec::unseal::<ApplicationRecord>(&value))?.partner;
 
         let key = StateKey::offer(application, offer);
-        if let Some(old) = self.get(&key)? {
-            let (mut old_head, old_tail) = readable(&key, OfferHead::of(&old))?;
-            if let Some(change) = readable(&key, self.fill(&old_head))?.lapse(stamp.at) {
-                let cause = Cause::new(&stamp, stamp.event, change.at, Actor::Clock);
-                self.log_move(&key, &mut old_head, cause, change, (application, offer))?;
-                let sealed = self.seal_offer(&key, &old_head, old_tail)?;
-                self.stage(key, sealed)?;
-            }
-            let status = readable(&key, old_head.status())?;
-            if status != Status::Offered {
-                return Ok(Offered::Fixed(status));
-            }
-            head.status_changed_at = old_head.status_changed_at;
-            let sealed = self.seal_offer(&key, &head, &tail)?;
-            self.put(key, sealed.clone())?;
-            return Ok(Offered::Replaced(sealed));
+        let Some(old) = self.get(&key)? else {
+            let value = seal_offer(&key, &head, &tail)?;
+            let cause = Cause::new(&stamp, stamp.event, stamp.at, stamp.actor);
+            let (application, offer) = (application.to_bytes(), offer.to_bytes());
+            self.note(&key, &Entry::OfferCreated { cause, application, offer, value: codec::Bytes(&value) })?;
+            let terms = self.placed()?;
+            self.stage(key, &OfferState { head, terms })?;
+            return Ok(Offered::Created(head));
+        };
+        let mut old: OfferState = readable(&key, codec::unseal(&old))?;
+        if let Some(change) = readable(&key, self.fill(&old.head))?.lapse(stamp.at) {
+            let cause = Cause::new(&stamp, stamp.event, change.at, Actor::Clock);
+            self.log_move(&key, &mut old.head, cause, change, (application, offer))?;
+            self.log.end_command();
+            self.stage(key, &old)?;
         }
-        let sealed = self.seal_offer(&key, &head, &tail)?;
-        let cause = Cause::new(&stamp, stamp.event, stamp.at, stamp.actor);
-        let (application, offer) = (application.to_bytes(), offer.to_bytes());
-        self.note(&key, &Entry::OfferCreated { cause, application, offer, value: codec::Bytes(&sealed) })?;
-        self.stage(key, sealed.clone())?;
-        Ok(Offered::Created(sealed))
+        let status = readable(&key, old.head.status())?;
+        if status != Status::Offered {
+            return Ok(Offered::Fixed(status));
+        }
+        head.status_changed_at = old.head.status_changed_at;
+        let value = seal_offer(&key, &head, &tail)?;
+        self.note(&key, &Entry::put(&key, &value))?;
+        let terms = self.placed()?;
+        self.stage(key, &OfferState { head, terms })?;
+        Ok(Offered::Replaced(head))
     }
 
     fn put_partner(&mut self, command: PutPartner) -> Result<PutPartnerOutcome, Fault> {
@@ -217,10 +226,7 @@ impl Stage {
 
     /// Stages a note without an entry: it is no change that anybody follows, and may be lost.
     fn note_use(&mut self, command: KeyUse) -> Result<(), Fault> {
-        let key = StateKey::key_use(command.hash);
-        codec::seal(&Time::from(command.at), &mut self.scratch).map_err(|error| unwritable(&key, error))?;
-        self.states.insert(key, IVec::from(self.scratch.as_slice()));
-        Ok(())
+        self.stage(StateKey::key_use(command.hash), &Time::from(command.at))
     }
 
     /// Whether a partner other than `own` has the client id. There are few partners, and they change rarely.
@@ -274,22 +280,25 @@ impl Stage {
         self.note(key, &Entry::OfferMoved { cause, application, offer, partner, status })
     }
 
-    fn seal_offer(&mut self, key: &StateKey, head: &OfferHead, tail: &[u8]) -> Result<IVec, Fault> {
-        head.seal(tail, &mut self.scratch).map_err(|error| unwritable(key, error))?;
-        Ok(IVec::from(self.scratch.as_slice()))
-    }
-
-    /// Stages a record, unless it is the `old` one.
-    fn put_record(&mut self, key: StateKey, record: &impl serde::Serialize, old: Option<&IVec>) -> Result<(), Fault> {
+    /// Sets a record that is no event, and whose state is its value, unless it is the `old` one.
+    fn put_record(&mut self, key: StateKey, record: &impl Serialize, old: Option<&IVec>) -> Result<(), Fault> {
         codec::seal(record, &mut self.scratch).map_err(|error| unwritable(&key, error))?;
-        let sealed = IVec::from(self.scratch.as_slice());
-        if old == Some(&sealed) { Ok(()) } else { self.put(key, sealed) }
+        let value = IVec::from(self.scratch.as_slice());
+        if old == Some(&value) {
+            return Ok(());
+        }
+        self.note(&key, &Entry::put(&key, &value))?;
+        self.log.end_command();
+        self.states.insert(key, value);
+        Ok(())
     }
 
-    /// Stages a state that is no event.
-    fn put(&mut self, key: StateKey, value: IVec) -> Result<(), Fault> {
-        self.note(&key, &Entry::put(&key, &value))?;
-        self.stage(key, value)
+    /// A value of the log, or of this group.
+    fn value(&self, key: &StateKey, place: Place) -> Result<Vec<u8>, Fault> {
+        match self.log.value(place) {
+            Some(value) => Ok(value.to_vec()),
+            None => self.trees.log.value(place).map_err(|error| Fault::unread(key, error)),
+        }
     }
 
     /// Adds an entry to the command that is being decided.
@@ -297,12 +306,24 @@ impl Stage {
         Ok(self.log.push(entry).map_err(|error| unwritable(key, error))?)
     }
 
-    /// Ends a command that changes `key`: its entries and its state are part of the group from here on.
-    fn stage(&mut self, key: StateKey, value: IVec) -> Result<(), Fault> {
-        self.log.end_command().map_err(|error| unwritable(&key, error))?;
-        self.states.insert(key, value);
+    /// Ends the command; says where its value is.
+    fn placed(&mut self) -> Result<Place, Fault> {
+        // Every command that asks has noted an entry with a value.
+        self.log.end_command().ok_or(Fault::Command(StoreError::Unavailable))
+    }
+
+    /// Sets the state that the log's last command has led to.
+    fn stage(&mut self, key: StateKey, state: &impl Serialize) -> Result<(), Fault> {
+        codec::seal(state, &mut self.scratch).map_err(|error| unwritable(&key, error))?;
+        self.states.insert(key, IVec::from(self.scratch.as_slice()));
         Ok(())
     }
+}
+
+fn seal_offer(key: &StateKey, head: &OfferHead, tail: &[u8]) -> Result<Vec<u8>, Fault> {
+    let mut value = Vec::with_capacity(tail.len() + 64);
+    head.seal(tail, &mut value).map_err(|error| unwritable(key, error))?;
+    Ok(value)
 }
 
 fn skeleton() -> Option<Offer> {

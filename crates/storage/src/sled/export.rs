@@ -1,10 +1,12 @@
 //! Exports. The log holds every change in order with everything that it set, so an export is the log up to the moment at
 //! which it began: one consistent cut, which costs the committer nothing.
 
+use super::entry::Entry;
 use super::fault::readable;
-use super::health::{Health, Seen};
-use super::log::{Entry, LogReader};
-use super::read::look_into;
+use super::frame::Frame;
+use super::health::Health;
+use super::log::{FIRST, ReadError};
+use super::read::unread;
 use super::trees::{Kind, StateKey, Trees};
 use super::{SledStore, Store};
 use crate::codec::{self, CodecError};
@@ -18,16 +20,16 @@ use lendpay_domain::{ApplicationId, OfferId, PartnerId, StoreError, Timestamp};
 use sled::IVec;
 use std::sync::Arc;
 
-/// How many values of the log are read at once: about 160 KB, and some milliseconds.
-const VALUES: usize = 16;
+/// How many records are read at once: some milliseconds.
+const RECORDS: usize = 1_000;
 
 /// An export that is under way. It keeps the files open.
 pub struct SledExport {
     trees: Arc<Trees>,
     health: Arc<Health>,
-    /// The key of the next value of the log.
-    next: u64,
-    /// The sequence that follows the last entry of the export.
+    /// Where the next frame of the log is.
+    at: u64,
+    /// Where the export ends.
     end: u64,
     /// When keys were used: not in the log, few, and read at the beginning.
     uses: Vec<(IVec, IVec)>,
@@ -35,27 +37,30 @@ pub struct SledExport {
 
 impl SledStore {
     pub(super) async fn begin_export(&self) -> Answer<<Self as Store>::Export> {
-        let last = self.look(|| self.trees.log.last())?;
-        let end = match last {
-            Some((key, value)) => LogReader::new(&key, &value).map_err(|error| damaged(&key, error))?.end(),
-            None => 0,
-        };
-        self.health.settled(Seen::Log).await?;
-        let uses = self.all(Kind::Uses).await?;
-        Ok(SledExport { trees: Arc::clone(&self.trees), health: Arc::clone(&self.health), next: 0, end, uses })
+        let (trees, health, uses) = (Arc::clone(&self.trees), Arc::clone(&self.health), self.all(Kind::Uses)?);
+        let end = trees.log.end();
+        Ok(SledExport { trees, health, at: FIRST, end, uses })
     }
 }
 
 impl Export for SledExport {
     async fn next(&mut self) -> Answer<Vec<Record>> {
-        let (from, to) = (self.next.to_be_bytes(), self.end.to_be_bytes());
-        let values: Vec<(IVec, IVec)> =
-            look_into(&self.health, || self.trees.log.range(from..to).take(VALUES).collect())?;
-        let mut records = Vec::new();
-        for (key, value) in &values {
-            self.next = read(key, value, &mut records).map_err(|error| damaged(key, error))?;
+        if self.health.failure_reason().is_some() {
+            return Err(StoreError::Unavailable);
         }
-        if values.is_empty() {
+        let mut records = Vec::new();
+        let mut frames = self.trees.log.frames(self.at, self.end);
+        while records.len() < RECORDS {
+            let at = frames.at();
+            let read = match frames.next() {
+                Ok(Some(frame)) => read(frame, &mut records).map_err(ReadError::from),
+                Ok(None) => break,
+                Err(error) => Err(error),
+            };
+            read.map_err(|error| unread(&self.health, at, error))?;
+        }
+        self.at = frames.at();
+        if records.is_empty() {
             for (key, value) in std::mem::take(&mut self.uses) {
                 records.push(key_used(&key, &value)?);
             }
@@ -64,14 +69,12 @@ impl Export for SledExport {
     }
 }
 
-/// Adds the records of one value of the log, and says where the next value can begin.
-fn read(key: &[u8], value: &[u8], records: &mut Vec<Record>) -> Result<u64, CodecError> {
-    let mut reader = LogReader::new(key, value)?;
-    let end = reader.end();
-    while let Some((sequence, entry)) = reader.next()? {
+/// Adds the records of a frame.
+fn read(mut frame: Frame<'_>, records: &mut Vec<Record>) -> Result<(), CodecError> {
+    while let Some((sequence, entry, _)) = frame.next()? {
         records.push(record(sequence, &entry)?);
     }
-    Ok(end)
+    Ok(())
 }
 
 fn record(sequence: u64, entry: &Entry<'_>) -> Result<Record, CodecError> {
@@ -125,10 +128,4 @@ fn id(key: &StateKey, from: usize) -> Result<[u8; 16], CodecError> {
 
 fn hash(key: &[u8]) -> Result<KeyHash, CodecError> {
     key.try_into().map(KeyHash::from_bytes).map_err(|_| CodecError::Damaged)
-}
-
-fn damaged(key: &[u8], error: CodecError) -> StoreError {
-    let sequence = key.try_into().map(u64::from_be_bytes).unwrap_or_default();
-    tracing::error!(tree = "log", sequence, %error, "a stored record cannot be read");
-    StoreError::Corrupt
 }

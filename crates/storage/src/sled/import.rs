@@ -1,21 +1,25 @@
 //! Imports: a store made from records, or added to.
 //!
-//! An import writes what the committer would have written, log before states, in the same order and with the same sequences.
-//! While it runs, the file `importing` beside the database holds the first sequence that it may have written. Whoever opens the
+//! An import writes what the committer would have written, in the same order and with the same sequences.
+//! While it runs, the file `importing` beside the database holds the place where it begins in the log. Whoever opens the
 //! directory and finds that file undoes the import (`undo`): an import only ever adds, so that what it did is what the log says
 //! from there on. It is done when the file is gone.
 
-use super::committer::said;
-use super::log::{Cause, Entry, GroupLog, LogReader};
-use super::open::{SledOptions, open_trees, sync_all};
+use super::checkpoint::Index;
+use super::entry::{Cause, Entry};
+use super::fault::Broken;
+use super::frame::GroupLog;
+use super::health::Health;
+use super::mark::{self, Mark};
+use super::open::{SledOptions, sync_all};
+use super::prepare::prepare;
 use super::quiet;
-use super::redo::{RedoError, state_after};
+use super::redo::state_after;
 use super::release::Release;
 use super::trees::{Kind, StateKey, Trees};
-use super::{health::Health, mark};
 use crate::codec::{self, Bytes, CodecError};
 use crate::imported::{ImportError, Imported, MISMATCH};
-use crate::records::{ApplicationRecord, BuyerRecord, KeyRow, OfferHead, OfferTail, PartnerRecord, Time};
+use crate::records::{ApplicationRecord, BuyerRecord, KeyRow, OfferHead, OfferState, OfferTail, PartnerRecord, Time};
 use lendpay_domain::event::{Event, Subject};
 use lendpay_domain::offer::{Status, Terms};
 use lendpay_domain::partner::Partner;
@@ -23,9 +27,8 @@ use lendpay_domain::record::Record;
 use lendpay_domain::{ApplicationId, OfferId, PartnerId, Timestamp};
 use sled::IVec;
 use std::collections::{HashMap, HashSet};
-use std::fs::File;
 use std::panic::AssertUnwindSafe;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// How many records are written at once.
@@ -40,27 +43,28 @@ impl From<CodecError> for ImportError {
     }
 }
 
-impl From<sled::Error> for ImportError {
-    fn from(error: sled::Error) -> Self {
-        Self::Failed(said(&error))
+impl From<Broken> for ImportError {
+    fn from(error: Broken) -> Self {
+        Self::Failed(error.to_string())
     }
 }
 
-impl From<RedoError> for ImportError {
-    fn from(error: RedoError) -> Self {
-        match error {
-            RedoError::Sled(error) => error.into(),
-            RedoError::Damaged => CodecError::Damaged.into(),
-        }
+impl From<sled::Error> for ImportError {
+    fn from(error: sled::Error) -> Self {
+        Broken::from(error).into()
+    }
+}
+
+impl From<std::io::Error> for ImportError {
+    fn from(error: std::io::Error) -> Self {
+        Broken::from(error).into()
     }
 }
 
 /// An import that is under way. Dropped before it is finished, it undoes what it has done.
 pub struct SledImport {
-    trees: Arc<Trees>,
-    directory: PathBuf,
-    file: File,
-    first: u64,
+    index: Index,
+    first: Mark,
     merge: bool,
     log: GroupLog,
     states: HashMap<StateKey, IVec>,
@@ -82,14 +86,14 @@ impl SledImport {
     /// # Errors
     /// See [`ImportError`].
     pub fn begin(path: &Path, options: SledOptions, merge: bool) -> Result<Self, ImportError> {
-        let (trees, next) = open_trees(path, options)?;
+        let (trees, first) = prepare(path, options)?;
         if !merge && !trees.is_empty() {
             return Err(ImportError::NotEmpty { place: format!("in {}", path.display()) });
         }
-        let file = sync_all(path).map_err(|error| ImportError::Failed(error.to_string()))?;
-        mark::begin_import(path, next).map_err(|error| ImportError::Failed(error.to_string()))?;
+        let index = Index { trees: Arc::new(trees), directory: path.into(), file: sync_all(path)? };
+        mark::begin_import(path, first)?;
         let mut clients = HashMap::new();
-        for item in trees.tree(Kind::Partners) {
+        for item in index.trees.tree(Kind::Partners) {
             let (key, value) = item?;
             if let Some(client) = codec::unseal::<PartnerRecord<'_>>(&value)?.oauth_client_id {
                 let id = key.as_ref().try_into().map_err(|_| CodecError::Damaged)?;
@@ -97,12 +101,10 @@ impl SledImport {
             }
         }
         Ok(Self {
-            trees: Arc::new(trees),
-            directory: path.into(),
-            file,
-            first: next,
+            index,
+            first,
             merge,
-            log: GroupLog::new(next),
+            log: GroupLog::new(first.next, first.end),
             states: HashMap::new(),
             waiting: 0,
             own: HashSet::new(),
@@ -142,15 +144,17 @@ impl SledImport {
     pub fn finish(mut self) -> Result<Imported, ImportError> {
         let mut outcome = Ok(());
         quiet::caught(AssertUnwindSafe(|| {
-            outcome = self.write().and_then(|()| self.sync());
+            outcome = self.write().and_then(|()| {
+                self.index.trees.note_reached(self.log.begin())?;
+                Ok(self.index.sync()?)
+            });
             Ok(())
         }))
         .map_err(ImportError::Failed)?;
         outcome?;
-        let failed = |error: std::io::Error| ImportError::Failed(error.to_string());
-        mark::end_import(&self.directory).map_err(failed)?;
+        mark::end_import(&self.index.directory)?;
         self.finished = true;
-        mark::write(&self.directory, self.log.following()).map_err(failed)?;
+        mark::write(&self.index.directory, Mark { next: self.log.following(), end: self.log.begin() })?;
         Ok(self.done)
     }
 
@@ -297,7 +301,7 @@ impl SledImport {
 
     fn head(&self, key: &StateKey) -> Result<OfferHead, ImportError> {
         let value = self.get(key)?.ok_or(ImportError::Record("its offer is not there"))?;
-        Ok(OfferHead::of(&value)?.0)
+        Ok(codec::unseal::<OfferState>(&value)?.head)
     }
 
     fn has(&self, key: &StateKey) -> Result<bool, ImportError> {
@@ -307,7 +311,7 @@ impl SledImport {
     fn get(&self, key: &StateKey) -> Result<Option<IVec>, ImportError> {
         match self.states.get(key) {
             Some(value) => Ok(Some(value.clone())),
-            None => Ok(self.trees.get(key)?),
+            None => Ok(self.index.trees.get(key)?),
         }
     }
 
@@ -315,34 +319,31 @@ impl SledImport {
     fn note(&mut self, sequence: Option<u64>, entry: &Entry<'_>) -> Result<bool, ImportError> {
         let next = self.log.following();
         if let Some(sequence) = sequence.filter(|sequence| !self.merge && *sequence > next) {
-            self.log.skip_to(sequence)?;
-            self.trees.note_gap(next, sequence)?;
+            self.log.skip_to(sequence);
         }
         let key = entry.key()?;
-        let mut scratch = Vec::new();
-        let state = state_after(entry, || self.get(&key).map_err(|_| RedoError::Damaged), &mut scratch)?;
+        let old = self.get(&key)?;
         self.log.push(entry)?;
-        self.log.end_command()?;
-        self.states.insert(key, state);
+        let place = self.log.end_command();
+        let mut state = Vec::new();
+        state_after(entry, place, old.as_deref(), &mut state)?;
+        self.states.insert(key, IVec::from(state));
         self.waiting += 1;
         Ok(true)
     }
 
+    /// The log is synced before the states, so that whatever there is can be undone.
     fn write(&mut self) -> Result<(), ImportError> {
-        for (sequence, value) in self.log.end_group()? {
-            self.trees.log.insert(sequence.to_be_bytes(), value.as_slice())?;
-        }
-        for (key, value) in self.states.drain() {
-            self.trees.insert(&key, value)?;
-        }
+        let (begin, sequence) = (self.log.begin(), self.log.first());
+        self.index.trees.log.write(begin, self.log.end_group())?;
+        self.index.trees.log.sync()?;
         self.log.clear();
+        self.index.trees.note_frame(sequence, begin)?;
+        for (key, value) in self.states.drain() {
+            self.index.trees.insert(&key, value)?;
+        }
         self.waiting = 0;
         Ok(())
-    }
-
-    fn sync(&self) -> Result<(), ImportError> {
-        self.trees.db.flush()?;
-        self.file.sync_data().map_err(|error| ImportError::Failed(error.to_string()))
     }
 }
 
@@ -352,12 +353,10 @@ impl Drop for SledImport {
             return;
         }
         // What fails here is done when the directory is opened next: the file `importing` is still there.
-        let undone = quiet::caught(AssertUnwindSafe(|| {
-            undo(&self.trees, self.first).map_err(|error| said(&error))?;
-            self.sync().map_err(|error| error.to_string())
-        }));
-        if undone.is_ok() {
-            drop(mark::end_import(&self.directory));
+        let undone =
+            quiet::caught(AssertUnwindSafe(|| undo(&self.index.trees, self.first).map_err(|error| error.to_string())));
+        if undone.is_ok() && self.index.sync().is_ok() {
+            drop(mark::end_import(&self.index.directory));
         }
     }
 }
@@ -371,11 +370,11 @@ fn sealed(partner: PartnerId, terms: &Terms, at: Timestamp) -> Result<Vec<u8>, I
 
 /// Takes back every entry from `first` on, with the states that they have made. States go first, so that an undoing that is
 /// cut off can be done again.
-pub(super) fn undo(trees: &Trees, first: u64) -> sled::Result<()> {
-    for item in trees.log.range(first.to_be_bytes()..) {
-        let (key, value) = item?;
-        let Ok(mut reader) = LogReader::new(&key, &value) else { continue };
-        while let Ok(Some((_, entry))) = reader.next() {
+pub(super) fn undo(trees: &Trees, first: Mark) -> Result<(), Broken> {
+    let mut frames = trees.log.frames(first.end, trees.log.length()?);
+    // What cannot be read behind it was not synced, and has made no state.
+    while let Ok(Some(mut frame)) = frames.next() {
+        while let Ok(Some((_, entry, _))) = frame.next() {
             let Ok(key) = entry.key() else { continue };
             trees.tree(key.kind).remove(key.bytes())?;
             if key.kind == Kind::Keys {
@@ -383,8 +382,8 @@ pub(super) fn undo(trees: &Trees, first: u64) -> sled::Result<()> {
             }
         }
     }
-    for item in trees.log.range(first.to_be_bytes()..).keys() {
-        trees.log.remove(item?)?;
-    }
-    Ok(())
+    trees.forget_frames(first.next)?;
+    trees.note_reached(first.end)?;
+    trees.db.flush()?;
+    Ok(trees.log.cut(first.end)?)
 }

@@ -2,8 +2,6 @@
 
 use super::SledStore;
 use super::fault::readable;
-use super::health::Seen;
-use super::read;
 use super::trees::{Kind, StateKey};
 use crate::codec;
 use crate::records::{BuyerRecord, KeyRow, Time};
@@ -26,7 +24,7 @@ impl SledStore {
         window: Window<OfferId>,
         now: Timestamp,
     ) -> Answer<Option<Page<Offer, OfferId>>> {
-        if self.state(&StateKey::application(application)).await?.is_none() {
+        if self.state(&StateKey::application(application))?.is_none() {
             return Ok(None);
         }
         let start = match window.after {
@@ -35,30 +33,29 @@ impl SledStore {
         };
         let last = IVec::from(StateKey::offer(application, OfferId::from_bytes([0xff; 16])).bytes());
         let range = (start, Bound::Included(last));
-        let found = self.part(Kind::Offers, range, window.limit, |_| true).await?;
-        let mut items = Vec::new();
-        for (key, value) in &found.records {
-            items.push(read::offer(application, OfferId::from_bytes(id_at(key, 16)?), value)?.seen_at(now));
-        }
+        let found = self.part(Kind::Offers, range, window.limit, |key, value| {
+            let id = OfferId::from_bytes(id_at(key, 16)?);
+            let state = readable(&StateKey::offer(application, id), codec::unseal(value))?;
+            Ok(Some(self.whole_offer(application, id, &state)?.seen_at(now)))
+        })?;
         let next = found.next.map(|key| id_at(&key, 16)).transpose()?.map(OfferId::from_bytes);
-        Ok(Some(Page { items, next }))
+        Ok(Some(Page { items: found.items, next }))
     }
 
     pub(super) async fn buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
         let FindBuyers { registration_number: number, window } = query;
         let start = window.after.map_or(Bound::Unbounded, |after| Bound::Excluded(IVec::from(&after.to_bytes())));
-        // What cannot be read is kept, so that it is told below.
-        let wanted = |value: &[u8]| match (&number, codec::unseal::<BuyerRecord<'_>>(value)) {
-            (Some(number), Ok(record)) => record.registration_number == Some(number),
-            (None, _) | (_, Err(_)) => true,
-        };
-        let found = self.part(Kind::Buyers, (start, Bound::Unbounded), window.limit, wanted).await?;
-        let mut items = Vec::new();
-        for (key, value) in &found.records {
-            items.push(read::buyer(BuyerId::from_bytes(id_at(key, 0)?), value)?);
-        }
+        let range = (start, Bound::Unbounded);
+        let found = self.part(Kind::Buyers, range, window.limit, |key, value| {
+            let id = BuyerId::from_bytes(id_at(key, 0)?);
+            let key = StateKey::buyer(id);
+            let value = self.value(&key, readable(&key, codec::unseal(value))?)?;
+            let record: BuyerRecord<'_> = readable(&key, codec::unseal(&value))?;
+            let wanted = number.as_ref().is_none_or(|number| record.registration_number == Some(number));
+            wanted.then(|| readable(&key, record.buyer(id))).transpose()
+        })?;
         let next = found.next.map(|key| id_at(&key, 0)).transpose()?.map(BuyerId::from_bytes);
-        Ok(Page { items, next })
+        Ok(Page { items: found.items, next })
     }
 
     pub(super) async fn keys(
@@ -66,12 +63,12 @@ impl SledStore {
         partner: PartnerId,
         window: Window<KeyId>,
     ) -> Answer<Option<Page<KeyInUse, KeyId>>> {
-        if self.state(&StateKey::partner(partner)).await?.is_none() {
+        if self.state(&StateKey::partner(partner))?.is_none() {
             return Ok(None);
         }
         let mut items = Vec::new();
         // Keys are few and this is asked rarely, so it looks at all of them.
-        for (key, value) in self.all(Kind::Keys).await? {
+        for (key, value) in self.all(Kind::Keys)? {
             let Some(key) = StateKey::read(Kind::Keys, &key) else { continue };
             let row: KeyRow<'_> = readable(&key, codec::unseal(&value))?;
             if row.partner != partner.to_bytes() || window.after.is_some_and(|after| row.id <= after.to_bytes()) {
@@ -79,7 +76,7 @@ impl SledStore {
             }
             let hash = KeyHash::from_bytes(key.bytes().try_into().map_err(|_| StoreError::Corrupt)?);
             let key_use = StateKey::key_use(hash);
-            let last_used_at = match self.state(&key_use).await? {
+            let last_used_at = match self.state(&key_use)? {
                 Some(value) => {
                     let time = codec::unseal::<Time>(&value).and_then(Timestamp::try_from);
                     Some(readable(&key_use, time)?)
@@ -95,44 +92,37 @@ impl SledStore {
         Ok(Some(Page { items, next }))
     }
 
-    /// Up to `limit` records of a range that are wanted.
-    async fn part(
+    /// Up to `limit` items of a range: what `read` makes of a record, if it is wanted.
+    fn part<T>(
         &self,
         kind: Kind,
         range: (Bound<IVec>, Bound<IVec>),
         limit: usize,
-        wanted: impl Fn(&[u8]) -> bool,
-    ) -> Answer<Part> {
-        let found = self.look(|| {
-            let mut part = Part { records: Vec::new(), next: None };
-            let mut last = None;
-            for (looked_at, item) in self.trees.tree(kind).range(range).enumerate() {
-                if part.records.len() >= limit || looked_at >= LOOKED_AT {
-                    part.next = last;
-                    break;
-                }
-                let (key, value) = item?;
-                last = Some(key.clone());
-                if wanted(&value) {
-                    part.records.push((key, value));
-                }
+        mut read: impl FnMut(&[u8], &[u8]) -> Answer<Option<T>>,
+    ) -> Answer<Part<T>> {
+        let mut records = self.trees.tree(kind).range(range);
+        let mut part = Part { items: Vec::new(), next: None };
+        let mut last = None;
+        for looked_at in 0.. {
+            let Some((key, value)) = self.look(|| records.next().transpose())? else { break };
+            if part.items.len() >= limit || looked_at >= LOOKED_AT {
+                part.next = last;
+                break;
             }
-            Ok(part)
-        })?;
-        self.health.settled(Seen::State(kind)).await?;
-        Ok(found)
+            part.items.extend(read(&key, &value)?);
+            last = Some(key);
+        }
+        Ok(part)
     }
 
     /// Every record of a kind.
-    pub(super) async fn all(&self, kind: Kind) -> Answer<Vec<(IVec, IVec)>> {
-        let found = self.look(|| self.trees.tree(kind).iter().collect())?;
-        self.health.settled(Seen::State(kind)).await?;
-        Ok(found)
+    pub(super) fn all(&self, kind: Kind) -> Answer<Vec<(IVec, IVec)>> {
+        self.look(|| self.trees.tree(kind).iter().collect())
     }
 }
 
-struct Part {
-    records: Vec<(IVec, IVec)>,
+struct Part<T> {
+    items: Vec<T>,
     /// The last key that was looked at, if there are more.
     next: Option<IVec>,
 }

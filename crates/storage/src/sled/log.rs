@@ -1,366 +1,222 @@
-//! The log: every change, in order, with everything needed to make it again.
+//! The file of the log. It is what the store is: the trees are an index that is made from it.
 //!
-//! A value holds the entries of several commands; its key is the sequence of its first entry, big-endian, and the entries
-//! after it count on by one. An event (contract 2.10) is not kept: it is what an entry says, so event and effect are one
-//! record and cannot part. Entries without a public meaning take a sequence too; readers of events skip them.
-//!
-//! A group writes its log before its states. `part` says how many values of the same group come before this one, so that
-//! opening knows how far back the last group began (see [`super::redo`]).
+//! It begins with a head and goes on with frames (see [`super::frame`]). It is only ever written at its end, a group at a time,
+//! and synced before the next group; so a crash tears the last group and no other.
 
-use super::trees::{Kind, StateKey};
-use crate::codec::{self, Bytes, CodecError};
-use crate::records::{ActorCode, BuyerRecord, OfferHead, Time, status_of};
-use lendpay_domain::event::{Actor, Event, Subject};
-use lendpay_domain::offer::Status;
-use lendpay_domain::store::Stamp;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, OfferId, OperationId, PartnerId, Timestamp};
-use serde::{Deserialize, Serialize};
+use super::frame::{Frame, HEAD, LONGEST, MAGIC};
+use super::prepare::Problem;
+use crate::codec::CodecError;
+use crate::records::Place;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Where a value is cut, on the border of two commands. Long enough to make inserts few, short enough to keep the leaves
-/// of the log, which are written again as a whole, small.
-const CUT: usize = 10_000;
+pub(super) const NAME: &str = "log";
 
-/// How an event came about.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Cause {
-    event: [u8; 16],
-    at: Time,
-    actor: ActorCode,
-    operation: [u8; 16],
+/// What the file begins with: a name and the version of the format.
+const BEGIN: [u8; 8] = [b'l', b'e', b'n', b'd', b'p', b'a', b'y', FORMAT];
+
+/// The version of the format: of the log, and of the trees that are made from it.
+pub(super) const FORMAT: u8 = 2;
+
+/// Where the first frame is.
+pub(super) const FIRST: u64 = BEGIN.len() as u64;
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Why a part of the log cannot be read.
+#[derive(Debug)]
+pub(super) enum ReadError {
+    Io(io::Error),
+    Damaged,
 }
 
-impl Cause {
-    pub(super) fn new(stamp: &Stamp, event: EventId, at: Timestamp, actor: Actor) -> Self {
-        let operation = stamp.operation.to_bytes();
-        Self { event: event.to_bytes(), at: at.into(), actor: actor.into(), operation }
-    }
-
-    /// The cause of an event that has happened.
-    pub(super) fn of(event: &Event) -> Self {
-        Self {
-            event: event.id.to_bytes(),
-            at: event.occurred_at.into(),
-            actor: event.actor.into(),
-            operation: event.operation.to_bytes(),
-        }
-    }
-
-    pub(super) const fn at(&self) -> Time {
-        self.at
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        // A log that ends before what is known to be there.
+        if error.kind() == io::ErrorKind::UnexpectedEof { Self::Damaged } else { Self::Io(error) }
     }
 }
 
-/// One change. The order of the variants and fields is the format. No `Debug`: values hold bank details.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) enum Entry<'a> {
-    /// An offer reached a status.
-    OfferMoved { cause: Cause, application: [u8; 16], offer: [u8; 16], partner: [u8; 16], status: u8 },
-    /// An offer was created; `value` is its state.
-    OfferCreated {
-        cause: Cause,
-        application: [u8; 16],
-        offer: [u8; 16],
-        #[serde(borrow)]
-        value: Bytes<'a>,
-    },
-    /// A buyer was created; `value` is its state.
-    BuyerCreated {
-        cause: Cause,
-        buyer: [u8; 16],
-        #[serde(borrow)]
-        value: Bytes<'a>,
-    },
-    /// A state was set that nobody follows: a partner, a key, an application, the terms of an offer.
-    Put {
-        kind: u8,
-        #[serde(borrow)]
-        key: Bytes<'a>,
-        #[serde(borrow)]
-        value: Bytes<'a>,
-    },
+impl From<CodecError> for ReadError {
+    fn from(_: CodecError) -> Self {
+        Self::Damaged
+    }
 }
 
-impl<'a> Entry<'a> {
-    pub(super) fn put(key: &'a StateKey, value: &'a [u8]) -> Self {
-        Self::Put { kind: key.kind as u8, key: Bytes(key.bytes()), value: Bytes(value) }
-    }
+/// The open log. Whoever has it open is the only one.
+pub(super) struct LogFile {
+    file: File,
+    /// How far readers may read: up to here everything is durable, and the trees have been brought up to date.
+    end: AtomicU64,
+}
 
-    /// The event that the entry is, if it is one.
-    pub(super) fn event(&self, sequence: u64) -> Result<Option<Event>, CodecError> {
-        let (cause, partner, subject) = match *self {
-            Self::OfferMoved { cause, application, offer, partner, status } => {
-                (cause, partner, offer_subject(application, offer, status_of(status)?))
+impl LogFile {
+    /// Opens the log of a directory, which is made if it is not there.
+    pub(super) fn open(directory: &Path) -> Result<Self, Problem> {
+        let path = directory.join(NAME);
+        let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+        file.try_lock().map_err(|error| match error {
+            TryLockError::WouldBlock => Problem::InUse,
+            TryLockError::Error(error) => Problem::Disk(error),
+        })?;
+        let mut begin = [0; BEGIN.len()];
+        let log = Self { file, end: AtomicU64::new(FIRST) };
+        // A head that is not whole was never followed by anything.
+        match log.file.read_exact_at(&mut begin, 0) {
+            Ok(()) if begin == BEGIN => {}
+            Ok(()) if begin[..7] == BEGIN[..7] && begin[7] > FORMAT => return Err(Problem::Newer(begin[7].into())),
+            Ok(()) if begin[..7] == BEGIN[..7] => return Err(Problem::Older(begin[7].into())),
+            Ok(()) => return Err(Problem::Damaged("its log was not written by this program")),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                log.file.write_all_at(&BEGIN, 0)?;
+                log.cut(FIRST)?;
             }
-            Self::OfferCreated { cause, application, offer, value } => {
-                let (head, _) = OfferHead::of(value.0)?;
-                (cause, head.partner, offer_subject(application, offer, Status::Offered))
-            }
-            Self::BuyerCreated { cause, buyer, value } => {
-                let record: BuyerRecord<'_> = codec::unseal(value.0)?;
-                (cause, record.partner, Subject::Buyer(BuyerId::from_bytes(buyer)))
-            }
-            Self::Put { .. } => return Ok(None),
-        };
-        Ok(Some(Event {
-            sequence,
-            id: EventId::from_bytes(cause.event),
-            occurred_at: cause.at.try_into()?,
-            partner: PartnerId::from_bytes(partner),
-            subject,
-            actor: cause.actor.into(),
-            operation: OperationId::from_bytes(cause.operation),
-        }))
-    }
-
-    /// The place of its type among the types of events, if it is one.
-    fn event_type(&self) -> Option<usize> {
-        let status = match *self {
-            Self::OfferMoved { status, .. } => status_of(status).ok()?,
-            Self::OfferCreated { .. } => Status::Offered,
-            Self::BuyerCreated { .. } => return Some(Subject::Buyer(BuyerId::from_bytes([0; 16])).type_index()),
-            Self::Put { .. } => return None,
-        };
-        Some(offer_subject([0; 16], [0; 16], status).type_index())
-    }
-
-    /// The state that the entry sets.
-    pub(super) fn key(&self) -> Result<StateKey, CodecError> {
-        match *self {
-            Self::OfferMoved { application, offer, .. } | Self::OfferCreated { application, offer, .. } => {
-                Ok(StateKey::offer(ApplicationId::from_bytes(application), OfferId::from_bytes(offer)))
-            }
-            Self::BuyerCreated { buyer, .. } => Ok(StateKey::buyer(BuyerId::from_bytes(buyer))),
-            Self::Put { kind, key, .. } => {
-                Kind::of(kind).and_then(|kind| StateKey::read(kind, key.0)).ok_or(CodecError::Damaged)
-            }
+            Err(error) => return Err(error.into()),
         }
-    }
-}
-
-fn offer_subject(application: [u8; 16], offer: [u8; 16], status: Status) -> Subject {
-    let (application, offer) = (ApplicationId::from_bytes(application), OfferId::from_bytes(offer));
-    Subject::Offer { application, offer, status }
-}
-
-/// What a value begins with.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct Head {
-    part: u32,
-    count: u32,
-}
-
-/// Collects the entries of a group into values.
-pub(super) struct GroupLog {
-    /// The sequence of the next entry.
-    next: u64,
-    /// Finished values with their keys.
-    values: Vec<(u64, Vec<u8>)>,
-    /// The entries of the value that is being filled.
-    body: Vec<u8>,
-    count: u32,
-    /// The entries of the command that is being decided.
-    command: Vec<u8>,
-    command_count: u32,
-    /// Events of the group and of the command, by type.
-    events: [u64; 7],
-    command_events: [u64; 7],
-}
-
-impl GroupLog {
-    pub(super) fn new(next: u64) -> Self {
-        Self {
-            next,
-            values: Vec::new(),
-            body: Vec::new(),
-            count: 0,
-            command: Vec::new(),
-            command_count: 0,
-            events: [0; 7],
-            command_events: [0; 7],
-        }
+        Ok(log)
     }
 
-    /// The sequence of the next entry, between two groups.
-    pub(super) const fn next(&self) -> u64 {
-        self.next
-    }
-
-    /// Adds an entry of the current command. After an error the command has none.
-    pub(super) fn push(&mut self, entry: &Entry<'_>) -> Result<(), CodecError> {
-        let added = codec::append(entry, &mut self.command);
-        let fits = self.command.len() <= codec::MAX_LOG_VALUE - 32;
-        if added.is_err() || !fits {
-            self.abandon_command();
-            return Err(CodecError::TooLong);
-        }
-        self.command_count += 1;
-        if let Some(kind) = entry.event_type() {
-            self.command_events[kind] += 1;
-        }
-        Ok(())
-    }
-
-    /// Forgets the entries of the current command.
-    pub(super) fn abandon_command(&mut self) {
-        self.command.clear();
-        self.command_count = 0;
-        self.command_events = [0; 7];
-    }
-
-    /// Ends the current command: its entries stay together.
-    pub(super) fn end_command(&mut self) -> Result<(), CodecError> {
-        if self.command_count == 0 {
-            return Ok(());
-        }
-        if self.count > 0 && self.body.len() + self.command.len() > CUT {
-            self.cut()?;
-        }
-        self.body.append(&mut self.command);
-        self.count += self.command_count;
-        self.command_count = 0;
-        for (total, more) in self.events.iter_mut().zip(std::mem::take(&mut self.command_events)) {
-            *total += more;
-        }
-        Ok(())
-    }
-
-    /// Ends the group and gives its values; the next group goes on from here.
-    pub(super) fn end_group(&mut self) -> Result<&[(u64, Vec<u8>)], CodecError> {
-        if self.count > 0 {
-            self.cut()?;
-        }
-        Ok(&self.values)
-    }
-
-    /// Forgets the values of the last group, once they are durable, and gives the number of its events by type.
-    pub(super) fn clear(&mut self) -> [u64; 7] {
-        self.values.clear();
-        std::mem::take(&mut self.events)
-    }
-
-    /// The sequence that the next command begins with, also in the middle of a group.
-    pub(super) fn following(&self) -> u64 {
-        self.next + u64::from(self.count)
-    }
-
-    /// Leaves out the sequences up to `sequence`, between two commands.
-    pub(super) fn skip_to(&mut self, sequence: u64) -> Result<(), CodecError> {
-        if self.count > 0 {
-            self.cut()?;
-        }
-        self.next = sequence.max(self.next);
-        Ok(())
-    }
-
-    fn cut(&mut self) -> Result<(), CodecError> {
-        let part = u32::try_from(self.values.len()).map_err(|_| CodecError::TooLong)?;
-        let mut value = Vec::with_capacity(self.body.len() + 16);
-        codec::begin(&mut value);
-        codec::append(&Head { part, count: self.count }, &mut value)?;
-        value.append(&mut self.body);
-        codec::finish(&mut value, codec::MAX_LOG_VALUE)?;
-        self.values.push((self.next, value));
-        self.next += u64::from(self.count);
-        self.count = 0;
-        Ok(())
-    }
-}
-
-/// Reads a value of the log.
-pub(super) struct LogReader<'a> {
-    /// How many values of its group come before it.
-    pub(super) part: u32,
-    sequence: u64,
-    left: u32,
-    body: &'a [u8],
-}
-
-impl<'a> LogReader<'a> {
-    pub(super) fn new(key: &[u8], value: &'a [u8]) -> Result<Self, CodecError> {
-        let sequence = u64::from_be_bytes(key.try_into().map_err(|_| CodecError::Damaged)?);
-        let (Head { part, count }, body) = codec::take(codec::open(value)?)?;
-        if count == 0 || sequence.checked_add(u64::from(count)).is_none() {
-            return Err(CodecError::Damaged);
-        }
-        Ok(Self { part, sequence, left: count, body })
-    }
-
-    /// The sequence that follows the last entry.
+    /// How far readers may read.
     pub(super) fn end(&self) -> u64 {
-        self.sequence + u64::from(self.left)
+        self.end.load(Ordering::Acquire)
     }
 
-    /// The next entry and its sequence.
-    pub(super) fn next(&mut self) -> Result<Option<(u64, Entry<'a>)>, CodecError> {
-        if self.left == 0 {
-            return if self.body.is_empty() { Ok(None) } else { Err(CodecError::Damaged) };
+    /// Lets readers read up to here.
+    pub(super) fn publish(&self, end: u64) {
+        self.end.store(end, Ordering::Release);
+    }
+
+    /// Whether nothing was ever logged.
+    pub(super) fn is_empty(&self) -> io::Result<bool> {
+        Ok(self.length()? <= FIRST)
+    }
+
+    /// The length of the file: after a crash it can end with a torn group.
+    pub(super) fn length(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// Writes a group.
+    pub(super) fn write(&self, at: u64, group: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(group, at)
+    }
+
+    /// Makes what was written durable.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// Writes a part once more as it is, and makes it durable.
+    pub(super) fn write_again(&self, from: u64, to: u64) -> io::Result<()> {
+        let mut chunk = vec![0; CHUNK];
+        let mut at = from;
+        while at < to {
+            let part = &mut chunk[..usize::try_from(to - at).unwrap_or(CHUNK).min(CHUNK)];
+            self.file.read_exact_at(part, at)?;
+            self.file.write_all_at(part, at)?;
+            at += part.len() as u64;
         }
-        let (entry, rest) = codec::take(self.body)?;
-        let sequence = self.sequence;
-        self.body = rest;
-        self.left -= 1;
-        self.sequence += 1;
-        Ok(Some((sequence, entry)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use lendpay_domain::key::KeyHash;
-    use proptest::prelude::*;
-
-    fn key() -> StateKey {
-        StateKey::key(KeyHash::of("x"))
+        self.sync()
     }
 
-    #[test]
-    fn values_are_cut_between_commands() {
-        let mut log = GroupLog::new(5);
-        let long = [1; 4_000];
-        // Each command has two entries of 4,000 bytes: one command to a value.
-        for _ in 0..3 {
-            log.push(&Entry::put(&key(), &long)).expect("fits");
-            log.push(&Entry::put(&key(), &long)).expect("fits");
-            log.end_command().expect("fits");
+    /// Cuts the file off and makes that durable.
+    pub(super) fn cut(&self, end: u64) -> io::Result<()> {
+        self.file.set_len(end)?;
+        self.file.sync_all()
+    }
+
+    /// A value that lies in the log.
+    pub(super) fn value(&self, place: Place) -> Result<Vec<u8>, ReadError> {
+        if place.length as usize > LONGEST {
+            return Err(ReadError::Damaged);
         }
-        let values = log.end_group().expect("fits").to_vec();
-        assert_eq!(values.iter().map(|(sequence, _)| *sequence).collect::<Vec<_>>(), [5, 7, 9]);
-        for (part, (sequence, value)) in (0..).zip(&values) {
-            let mut reader = LogReader::new(&sequence.to_be_bytes(), value).expect("readable");
-            assert_eq!(reader.part, part);
-            assert_eq!(reader.end(), sequence + 2);
-            for n in 0..2 {
-                let (read, entry) = reader.next().expect("readable").expect("there");
-                assert!(read == sequence + n && entry == Entry::put(&key(), &long));
-            }
-            assert!(matches!(reader.next(), Ok(None)));
-        }
+        let mut value = vec![0; place.length as usize];
+        self.file.read_exact_at(&mut value, place.at)?;
+        Ok(value)
     }
 
-    #[test]
-    fn an_abandoned_command_leaves_nothing() {
-        let mut log = GroupLog::new(1);
-        log.push(&Entry::put(&key(), b"a")).expect("fits");
-        log.abandon_command();
-        log.push(&Entry::put(&key(), b"b")).expect("fits");
-        log.push(&Entry::put(&key(), &[0; codec::MAX_LOG_VALUE])).expect_err("too long");
-        log.end_command().expect("nothing");
-        assert_eq!(log.end_group().map(<[_]>::len), Ok(0));
+    /// The frames from one place, where a frame begins, to another.
+    pub(super) fn frames(&self, from: u64, to: u64) -> Frames<'_> {
+        Frames { log: self, at: from, to, buffer: Vec::new(), begin: 0 }
     }
 
-    proptest! {
-        #[test]
-        fn random_logs_never_panic(key in any::<u64>(), body in proptest::collection::vec(any::<u8>(), 0..300)) {
-            let mut value = Vec::new();
-            codec::begin(&mut value);
-            value.extend_from_slice(&body);
-            codec::finish(&mut value, codec::MAX_LOG_VALUE).expect("fits");
-            if let Ok(mut reader) = LogReader::new(&key.to_be_bytes(), &value) {
-                while let Ok(Some((sequence, entry))) = reader.next() {
-                    drop((entry.event(sequence), entry.key().map(|key| key.shown())));
+    /// Whether, behind a place where no frame can be read, there is one of a later group: then that place was durable once, and
+    /// is damaged; else it is where a group was torn.
+    pub(super) fn goes_on_behind(&self, torn: u64) -> io::Result<bool> {
+        let length = self.length()?;
+        let mut at = torn + 1;
+        let mut chunk = vec![0; CHUNK + HEAD + LONGEST];
+        while at < length {
+            let wanted = usize::try_from(length - at).unwrap_or(usize::MAX).min(chunk.len());
+            let bytes = &mut chunk[..wanted];
+            self.file.read_exact_at(bytes, at)?;
+            let starts = bytes.windows(MAGIC.len()).take(CHUNK).enumerate();
+            for (from, _) in starts.filter(|(_, start)| *start == MAGIC) {
+                let whole = Frame::length(&bytes[from..]).and_then(|length| bytes.get(from..from + length));
+                if whole.is_some_and(|frame| Frame::read(0, frame).is_ok_and(|frame| frame.group > torn)) {
+                    return Ok(true);
                 }
             }
+            at += CHUNK as u64;
         }
+        Ok(false)
+    }
+}
+
+/// Reads frames one after the other.
+pub(super) struct Frames<'a> {
+    log: &'a LogFile,
+    /// Where the next frame begins.
+    at: u64,
+    to: u64,
+    /// What was read, and where in it the next frame begins.
+    buffer: Vec<u8>,
+    begin: usize,
+}
+
+impl Frames<'_> {
+    /// Where the next frame begins.
+    pub(super) const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The next frame. After an error the place is that of the frame that cannot be read.
+    pub(super) fn next(&mut self) -> Result<Option<Frame<'_>>, ReadError> {
+        if self.at >= self.to {
+            return Ok(None);
+        }
+        self.need(HEAD)?;
+        let length = Frame::length(&self.buffer[self.begin..]).ok_or(ReadError::Damaged)?;
+        self.need(length)?;
+        let (at, begin) = (self.at, self.begin);
+        let frame = Frame::read(at, &self.buffer[begin..begin + length])?;
+        self.at += length as u64;
+        self.begin += length;
+        Ok(Some(frame))
+    }
+
+    /// Has so many bytes of the next frame in the buffer.
+    fn need(&mut self, bytes: usize) -> Result<(), ReadError> {
+        let there = self.buffer.len() - self.begin;
+        if there >= bytes {
+            return Ok(());
+        }
+        let left = usize::try_from(self.to - self.at).unwrap_or(usize::MAX);
+        if left < bytes {
+            return Err(ReadError::Damaged);
+        }
+        self.buffer.drain(..self.begin);
+        self.begin = 0;
+        self.buffer.resize(left.min(bytes.max(CHUNK)), 0);
+        let read = self.log.file.read_exact_at(&mut self.buffer[there..], self.at + there as u64);
+        if let Err(error) = read {
+            self.buffer.truncate(there);
+            return Err(error.into());
+        }
+        Ok(())
     }
 }

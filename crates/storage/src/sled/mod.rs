@@ -2,30 +2,37 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `open` | settings, the directory, the version of the format |
-//! | `redo`, `mark` | making the end of the log good after a crash, and telling when it is missing |
-//! | `watchdog` | noticing a committer that waits for ever |
+//! | `open`, `prepare` | settings, what can be wrong, the version of the format, trees that are made anew |
+//! | `log`, `frame`, `entry` | the log: its file, and what it says |
+//! | `trees` | the index: what is where, as the log has it |
+//! | `redo`, `checkpoint`, `mark` | bringing the index up to date after a crash, and how far back that goes |
+//! | `migrate` | stores of format 1 |
+//! | `watchdog` | noticing a committer or a checkpoint that waits for ever |
 //! | `queue`, `work` | commands on their way to the committer, and their answers |
 //! | `committer` | the one thread that writes: groups, syncs, stops for good |
 //! | `decide` | from commands to staged changes, by the domain's rules |
-//! | `log` | every change in order, which is also what events are read from |
 //! | `read`, `list` | reads, on the caller's thread |
 //! | `uses` | when keys were last used |
 //! | `export`, `import` | everything as records, out and in |
-//! | `trees`, `clients`, `fault`, `health` | keys, who an OAuth client is, damaged records, progress and counters |
+//! | `clients`, `fault`, `health` | who an OAuth client is, damaged records, whether it works and how busy it is |
 //! | `quiet`, `release` | panics, the lock on the directory |
 
+mod checkpoint;
 mod clients;
 mod committer;
 mod decide;
+mod entry;
 mod export;
 mod fault;
+mod frame;
 mod health;
 mod import;
 mod list;
 mod log;
 mod mark;
+mod migrate;
 mod open;
+mod prepare;
 mod queue;
 mod quiet;
 mod read;
@@ -43,6 +50,7 @@ pub use open::{OpenError, SledOptions};
 use crate::codec;
 use crate::records::{BuyerRecord, OfferHead, OfferTail};
 use crate::stats::StoreStats;
+use fault::readable;
 use health::Health;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::event::Event;
@@ -131,7 +139,7 @@ impl Store for SledStore {
         let AcceptOffer { partner, application, offer, stamp } = command;
         let command = Move { partner: Some(partner), application, offer, action: Action::Accept, stamp };
         Ok(match self.move_to(command).await? {
-            Moved::Done(value) => AcceptOutcome::Accepted(read::offer(application, offer, &value)?),
+            Moved::Done(state) => AcceptOutcome::Accepted(self.whole_offer(application, offer, &state)?),
             Moved::Illegal(illegal) => AcceptOutcome::Refused(illegal),
             Moved::NotFound => AcceptOutcome::NotFound,
         })
@@ -148,7 +156,7 @@ impl Store for SledStore {
             Registered::Created => {
                 CreateBuyerOutcome::Created(Buyer { id, partner, description, created_at: stamp.at })
             }
-            Registered::Replayed(value) => CreateBuyerOutcome::Replayed(read::buyer(id, &value)?),
+            Registered::Replayed(place) => CreateBuyerOutcome::Replayed(self.whole_buyer(id, place)?),
             Registered::KeyReused => CreateBuyerOutcome::KeyReused,
         })
     }
@@ -156,7 +164,7 @@ impl Store for SledStore {
     async fn move_offer(&self, command: MoveOffer) -> Answer<MoveOutcome> {
         let MoveOffer { application, offer, action, stamp } = command;
         Ok(match self.move_to(Move { partner: None, application, offer, action, stamp }).await? {
-            Moved::Done(value) => MoveOutcome::Done(read::offer(application, offer, &value)?),
+            Moved::Done(state) => MoveOutcome::Done(self.whole_offer(application, offer, &state)?),
             Moved::Illegal(illegal) => MoveOutcome::Illegal(illegal),
             Moved::NotFound => MoveOutcome::NotFound,
         })
@@ -164,15 +172,21 @@ impl Store for SledStore {
 
     async fn put_offer(&self, command: PutOffer) -> Answer<PutOfferOutcome> {
         let PutOffer { application, offer, terms, stamp } = command;
-        let unwritable = |error| fault::unwritable(&StateKey::offer(application, offer), error);
+        let key = StateKey::offer(application, offer);
         let mut tail = Vec::new();
-        codec::append(&OfferTail::from(&terms), &mut tail).map_err(unwritable)?;
+        codec::append(&OfferTail::from(&terms), &mut tail).map_err(|error| fault::unwritable(&key, error))?;
         let nobody = PartnerId::from_bytes([0; 16]);
         let head = OfferHead::new(nobody, &terms, Status::Offered, stamp.at);
         let command = Offering { application, offer, head, tail, stamp };
-        Ok(match self.queue.run(Work::Offer, command).await? {
-            Offered::Created(value) => PutOfferOutcome::Created(read::offer(application, offer, &value)?),
-            Offered::Replaced(value) => PutOfferOutcome::Replaced(read::offer(application, offer, &value)?),
+        let outcome = self.queue.run(Work::Offer, command).await?;
+        let whole = |head: OfferHead| {
+            let status_changed_at = readable(&key, head.status_changed_at.try_into())?;
+            let partner = PartnerId::from_bytes(head.partner);
+            Ok(Offer { id: offer, application, partner, terms, status: Status::Offered, status_changed_at })
+        };
+        Ok(match outcome {
+            Offered::Created(head) => PutOfferOutcome::Created(whole(head)?),
+            Offered::Replaced(head) => PutOfferOutcome::Replaced(whole(head)?),
             Offered::Fixed(status) => PutOfferOutcome::Fixed(status),
             Offered::NoApplication => PutOfferOutcome::NoApplication,
         })

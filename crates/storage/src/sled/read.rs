@@ -1,12 +1,13 @@
-//! Reads. They run on the caller's thread, beside the committer, and answer when what they saw is durable.
+//! Reads. They run on the caller's thread, beside the committer, and see only what is durable.
 
-use super::fault::readable;
-use super::health::{Health, Seen};
-use super::log::LogReader;
+use super::fault::{Broken, corrupt, readable};
+use super::frame::Frame;
+use super::health::Health;
+use super::log::ReadError;
 use super::trees::{Kind, StateKey};
 use super::{SledStore, quiet};
 use crate::codec::{self, CodecError};
-use crate::records::{BuyerRecord, KeyRow, offer_of};
+use crate::records::{BuyerRecord, KeyRow, OfferState, Place};
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::event::Event;
 use lendpay_domain::key::{KeyHash, KeyRecord};
@@ -16,20 +17,10 @@ use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreErr
 use sled::IVec;
 use std::panic::AssertUnwindSafe;
 
-/// Reads a sealed offer.
-pub(super) fn offer(application: ApplicationId, id: OfferId, value: &[u8]) -> Answer<Offer> {
-    readable(&StateKey::offer(application, id), offer_of(application, id, value))
-}
-
-/// Reads a sealed buyer.
-pub(super) fn buyer(id: BuyerId, value: &[u8]) -> Answer<Buyer> {
-    readable(&StateKey::buyer(id), codec::unseal::<BuyerRecord<'_>>(value).and_then(|record| record.buyer(id)))
-}
-
 impl SledStore {
     pub(super) async fn key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
         let key = StateKey::key(hash);
-        let Some(value) = self.state(&key).await? else { return Ok(None) };
+        let Some(value) = self.state(&key)? else { return Ok(None) };
         readable(&key, codec::unseal::<KeyRow<'_>>(&value).and_then(|row| row.key(hash))).map(Some)
     }
 
@@ -37,9 +28,7 @@ impl SledStore {
         if self.health.failure_reason().is_some() {
             return Err(StoreError::Unavailable);
         }
-        let found = self.trees.clients.find(client)?;
-        self.health.settled(Seen::State(Kind::Partners)).await?;
-        Ok(found)
+        self.trees.clients.find(client)
     }
 
     pub(super) async fn offer_at(
@@ -48,18 +37,43 @@ impl SledStore {
         id: OfferId,
         now: Timestamp,
     ) -> Answer<Option<Offer>> {
-        let Some(value) = self.state(&StateKey::offer(application, id)).await? else { return Ok(None) };
-        offer(application, id, &value).map(|offer| Some(offer.seen_at(now)))
+        let key = StateKey::offer(application, id);
+        let Some(value) = self.state(&key)? else { return Ok(None) };
+        let state = readable(&key, codec::unseal(&value))?;
+        self.whole_offer(application, id, &state).map(|offer| Some(offer.seen_at(now)))
+    }
+
+    /// Reads the terms of an offer.
+    pub(super) fn whole_offer(&self, application: ApplicationId, id: OfferId, state: &OfferState) -> Answer<Offer> {
+        let key = StateKey::offer(application, id);
+        let value = self.value(&key, state.terms)?;
+        readable(&key, state.head.offer(application, id, &value))
     }
 
     pub(super) async fn buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        let Some(value) = self.state(&StateKey::buyer(id)).await? else { return Ok(None) };
-        buyer(id, &value).map(Some)
+        let key = StateKey::buyer(id);
+        let Some(value) = self.state(&key)? else { return Ok(None) };
+        self.whole_buyer(id, readable(&key, codec::unseal(&value))?).map(Some)
+    }
+
+    /// Reads a buyer.
+    pub(super) fn whole_buyer(&self, id: BuyerId, place: Place) -> Answer<Buyer> {
+        let key = StateKey::buyer(id);
+        let value = self.value(&key, place)?;
+        readable(&key, codec::unseal::<BuyerRecord<'_>>(&value).and_then(|record| record.buyer(id)))
+    }
+
+    /// A value that lies in the log.
+    pub(super) fn value(&self, key: &StateKey, place: Place) -> Answer<Vec<u8>> {
+        self.trees.log.value(place).map_err(|error| match error {
+            ReadError::Damaged => corrupt(key, CodecError::Damaged),
+            ReadError::Io(error) => broken(&self.health, &error.into()),
+        })
     }
 
     /// The hash of a partner's key. Keys are few and this is asked rarely, so it looks at all of them.
     pub(super) async fn hash_of(&self, partner: PartnerId, id: KeyId) -> Answer<Option<KeyHash>> {
-        let found = self.look(|| {
+        self.look(|| {
             for item in self.trees.tree(Kind::Keys) {
                 let (bytes, value) = item?;
                 let Some(key) = StateKey::read(Kind::Keys, &bytes) else { continue };
@@ -72,42 +86,30 @@ impl SledStore {
                 }
             }
             Ok(Ok(None))
-        })??;
-        self.health.settled(Seen::State(Kind::Keys)).await?;
-        Ok(found)
+        })?
     }
 
     pub(super) async fn events_after(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
         let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
-        let events = self.look(|| {
-            let first_key = first.to_be_bytes();
-            // The value that holds the entry `first` begins at or before it.
-            let start = match self.trees.log.range(..=first_key).next_back().transpose()? {
-                Some((key, _)) => key,
-                None => IVec::from(&first_key),
+        // Asked for first: the place of a frame is noted before readers may come to it.
+        let end = self.trees.log.end();
+        let from = self.look(|| self.trees.frame_of(first))?;
+        let mut frames = self.trees.log.frames(from, end);
+        let mut events = Vec::new();
+        while events.len() < limit {
+            let at = frames.at();
+            let read = match frames.next() {
+                Ok(Some(frame)) => collect(frame, first, limit, &mut events).map_err(ReadError::from),
+                Ok(None) => break,
+                Err(error) => Err(error),
             };
-            let mut events = Vec::new();
-            for item in self.trees.log.range(start..) {
-                if events.len() >= limit {
-                    break;
-                }
-                let (key, value) = item?;
-                if let Err(error) = collect(&key, &value, first, limit, &mut events) {
-                    let sequence = key.as_ref().try_into().map(u64::from_be_bytes).unwrap_or_default();
-                    tracing::error!(tree = "log", sequence, %error, "a stored record cannot be read");
-                    return Ok(Err(StoreError::Corrupt));
-                }
-            }
-            Ok(Ok(events))
-        })??;
-        self.health.settled(Seen::Log).await?;
+            read.map_err(|error| unread(&self.health, at, error))?;
+        }
         Ok(events)
     }
 
-    pub(super) async fn state(&self, key: &StateKey) -> Answer<Option<IVec>> {
-        let value = self.look(|| self.trees.get(key))?;
-        self.health.settled(Seen::State(key.kind)).await?;
-        Ok(value)
+    pub(super) fn state(&self, key: &StateKey) -> Answer<Option<IVec>> {
+        self.look(|| self.trees.get(key))
     }
 
     pub(super) fn look<T>(&self, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
@@ -116,7 +118,7 @@ impl SledStore {
 }
 
 /// Looks into the database of a store. A damaged page is the end of the store, as it is for the committer.
-pub(super) fn look_into<T>(health: &Health, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
+fn look_into<T>(health: &Health, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
     if health.failure_reason().is_some() {
         return Err(StoreError::Unavailable);
     }
@@ -124,7 +126,7 @@ pub(super) fn look_into<T>(health: &Health, look: impl FnOnce() -> sled::Result<
     quiet::caught(AssertUnwindSafe(|| {
         look().map_err(|error| {
             corrupt = matches!(error, sled::Error::Corruption { .. });
-            super::committer::said(&error)
+            Broken::from(error).to_string()
         })
     }))
     .map_err(|reason| {
@@ -133,10 +135,29 @@ pub(super) fn look_into<T>(health: &Health, look: impl FnOnce() -> sled::Result<
     })
 }
 
-/// Adds the events of one value of the log.
-fn collect(key: &[u8], value: &[u8], first: u64, limit: usize, events: &mut Vec<Event>) -> Result<(), CodecError> {
-    let mut reader = LogReader::new(key, value)?;
-    while let Some((sequence, entry)) = reader.next()? {
+/// The disk does not read: the end of the store.
+fn broken(health: &Health, error: &Broken) -> StoreError {
+    health.fail(&error.to_string());
+    StoreError::Unavailable
+}
+
+/// A frame of the log cannot be read.
+pub(super) fn unread(health: &Health, at: u64, error: ReadError) -> StoreError {
+    match error {
+        ReadError::Damaged => {
+            tracing::error!(at, "a frame of the log cannot be read");
+            StoreError::Corrupt
+        }
+        ReadError::Io(error) => broken(health, &error.into()),
+    }
+}
+
+/// Adds the events of a frame.
+fn collect(mut frame: Frame<'_>, first: u64, limit: usize, events: &mut Vec<Event>) -> Result<(), CodecError> {
+    if frame.end() <= first {
+        return Ok(());
+    }
+    while let Some((sequence, entry, _)) = frame.next()? {
         if sequence >= first
             && events.len() < limit
             && let Some(event) = entry.event(sequence)?

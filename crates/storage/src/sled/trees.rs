@@ -1,10 +1,12 @@
-//! The trees, and how their keys look.
+//! What is open: the log, the trees that are its index, and how their keys look.
 
 use super::clients::Clients;
+use super::log::{self, LogFile};
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
 use sled::{Db, IVec, Tree};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 /// A tree that holds states. The numbers are part of the format of the log.
@@ -112,24 +114,29 @@ impl StateKey {
     }
 }
 
-/// The open database.
+/// The open log with its index.
 pub(super) struct Trees {
+    pub(super) log: LogFile,
     pub(super) db: Db,
-    pub(super) log: Tree,
+    /// Where in the log the frame of a sequence begins, for a frame here and there: see [`Self::note_frame`].
+    frames: Tree,
     pub(super) meta: Tree,
     pub(super) clients: Clients,
     /// The values of the tree of keys: every request looks one up, and they are few.
     keys: RwLock<HashMap<IVec, IVec>>,
     states: [Tree; Kind::ALL.len()],
+    /// The last frame that was noted.
+    noted: AtomicU64,
 }
 
 impl Trees {
-    pub(super) fn open(db: Db) -> sled::Result<Self> {
+    pub(super) fn open(log: LogFile, db: Db) -> sled::Result<Self> {
         let tree = |kind: Kind| db.open_tree(kind.name());
         let [a, b, c, d, e, f] = Kind::ALL;
         let states = [tree(a)?, tree(b)?, tree(c)?, tree(d)?, tree(e)?, tree(f)?];
-        let (log, meta) = (db.open_tree("log")?, db.open_tree("meta")?);
-        Ok(Self { db, log, meta, clients: Clients::default(), keys: RwLock::default(), states })
+        let (frames, meta) = (db.open_tree("frames")?, db.open_tree("meta")?);
+        let (clients, keys) = (Clients::default(), RwLock::default());
+        Ok(Self { log, db, frames, meta, clients, keys, states, noted: AtomicU64::new(0) })
     }
 
     /// Takes into memory what is looked up there, once, when the store is opened and whole.
@@ -162,23 +169,46 @@ impl Trees {
         self.tree(key.kind).insert(key.bytes(), value).map(drop)
     }
 
-    /// Notes that an import left out the sequences from `from` up to `to`.
-    pub(super) fn note_gap(&self, from: u64, to: u64) -> sled::Result<()> {
-        self.meta.insert(gap_key(from), &to.to_be_bytes()).map(drop)
+    /// Notes where a frame begins, if it is far enough from the last one that was noted.
+    pub(super) fn note_frame(&self, sequence: u64, at: u64) -> sled::Result<()> {
+        /// How much of the log a reader has to read to find an entry.
+        const DISTANCE: u64 = 64 * 1024;
+        if at >= self.noted.load(Ordering::Relaxed) + DISTANCE {
+            self.frames.insert(sequence.to_be_bytes(), &at.to_be_bytes())?;
+            self.noted.store(at, Ordering::Relaxed);
+        }
+        Ok(())
     }
 
-    /// Whether an import left out exactly these sequences.
-    pub(super) fn is_gap(&self, from: u64, to: u64) -> sled::Result<bool> {
-        Ok(self.meta.get(gap_key(from))?.is_some_and(|noted| noted.as_ref() == to.to_be_bytes()))
+    /// Where to look for the entry with a sequence: not behind its frame.
+    pub(super) fn frame_of(&self, sequence: u64) -> sled::Result<u64> {
+        let noted = self.frames.range(..=sequence.to_be_bytes()).next_back().transpose()?;
+        Ok(noted.and_then(|(_, at)| at.as_ref().try_into().ok().map(u64::from_be_bytes)).unwrap_or(log::FIRST))
     }
 
+    /// Forgets the frames from a sequence on.
+    pub(super) fn forget_frames(&self, sequence: u64) -> sled::Result<()> {
+        for item in self.frames.range(sequence.to_be_bytes()..).keys() {
+            self.frames.remove(item?)?;
+        }
+        self.noted.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Notes how far in the log the trees have come. All trees share the one log of the database, whose recovery keeps a prefix:
+    /// a database that holds this note holds what came before it.
+    pub(super) fn note_reached(&self, end: u64) -> sled::Result<()> {
+        self.meta.insert("reached", &end.to_be_bytes()).map(drop)
+    }
+
+    /// How far in the log the trees have come at least.
+    pub(super) fn reached(&self) -> sled::Result<u64> {
+        let noted = self.meta.get("reached")?;
+        Ok(noted.and_then(|at| at.as_ref().try_into().ok().map(u64::from_be_bytes)).unwrap_or_default())
+    }
+
+    /// Whether there is nothing in the trees.
     pub(super) fn is_empty(&self) -> bool {
-        self.log.is_empty() && self.states.iter().all(Tree::is_empty)
+        self.states.iter().all(Tree::is_empty)
     }
-}
-
-fn gap_key(from: u64) -> [u8; 11] {
-    let mut key = *b"gap........";
-    key[3..].copy_from_slice(&from.to_be_bytes());
-    key
 }

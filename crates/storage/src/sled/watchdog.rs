@@ -1,7 +1,8 @@
-//! Notices a committer that waits for ever.
+//! Notices a committer or a checkpoint that waits for ever.
 //!
-//! A thread of sled that panics in the middle of a write never wakes the committer, which waits for it in `flush`; a disk that
-//! hangs looks the same. Nobody else can tell the callers, so this does: the store has failed.
+//! A thread of sled that panics in the middle of a write never wakes whoever waits for it: the checkpoint, which flushes, and
+//! then the committer, when there is no buffer left. A disk that hangs looks the same. Nobody else can tell the callers, so this
+//! does: the store has failed.
 
 use super::health::Health;
 use super::quiet;
@@ -12,7 +13,7 @@ use std::time::Duration;
 /// How often it looks.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How long a group may take once a thread of sled has panicked.
+/// How long a group or a checkpoint may take once a thread of sled has panicked.
 const AFTER_A_PANIC: Duration = Duration::from_secs(1);
 
 /// How long a group may take at all. A disk that needs longer than a request may take has failed its callers anyway.
@@ -27,14 +28,12 @@ pub(super) fn start(health: &Arc<Health>) -> std::io::Result<JoinHandle<()>> {
                 return;
             }
             let panicked = quiet::panics() > before;
-            match health.committing_for() {
-                Some(time) if panicked && time > AFTER_A_PANIC => {
-                    return health.fail("a thread of the database panicked in the middle of a write");
-                }
-                Some(time) if time > AT_ALL => {
-                    return health.fail("the disk has not taken a write for 30 seconds");
-                }
-                Some(_) | None => {}
+            let (group, checkpoint) = (health.group.time(), health.checkpoint.time());
+            if panicked && group.max(checkpoint).is_some_and(|time| time > AFTER_A_PANIC) {
+                return health.fail("a thread of the database panicked in the middle of a write");
+            }
+            if group.is_some_and(|time| time > AT_ALL) {
+                return health.fail("the disk has not taken a write for 30 seconds");
             }
             drop(health);
             std::thread::park_timeout(LOOK);
@@ -47,18 +46,20 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_group_that_outlives_a_panic_of_the_database_fails_the_store() {
-        let health = Arc::new(Health::new());
-        let watchdog = start(&health).expect("a thread");
-        health.begins_group();
-        let threads = std::thread::Builder::new().name("sled-io-test".to_owned()).spawn(|| {
-            drop(quiet::caught(|| Ok::<_, String>(())));
-            panic!("as sled does");
-        });
-        assert!(threads.expect("a thread").join().is_err());
-        let reason = health.failure().await;
-        assert_eq!(reason, "a thread of the database panicked in the middle of a write");
-        watchdog.join().expect("no panic");
+    async fn what_outlives_a_panic_of_the_database_fails_the_store() {
+        for stopwatch in [|health: &Health| health.group.start(), |health: &Health| health.checkpoint.start()] {
+            let health = Arc::new(Health::new());
+            let watchdog = start(&health).expect("a thread");
+            stopwatch(&health);
+            let threads = std::thread::Builder::new().name("sled-io-test".to_owned()).spawn(|| {
+                drop(quiet::caught(|| Ok::<_, String>(())));
+                panic!("as sled does");
+            });
+            assert!(threads.expect("a thread").join().is_err());
+            let reason = health.failure().await;
+            assert_eq!(reason, "a thread of the database panicked in the middle of a write");
+            watchdog.join().expect("no panic");
+        }
     }
 
     #[test]

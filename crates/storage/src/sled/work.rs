@@ -9,10 +9,9 @@ use lendpay_domain::store::{
     RevokeKeyOutcome, Stamp,
 };
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, StoreError, Timestamp};
-use sled::IVec;
 use tokio::sync::oneshot;
 
-use crate::records::OfferHead;
+use crate::records::{OfferHead, OfferState, Place};
 
 /// An accept (of a partner) or another move (of the operator).
 pub(super) struct Move {
@@ -23,9 +22,9 @@ pub(super) struct Move {
     pub(super) stamp: Stamp,
 }
 
-/// What became of it; the offer is a sealed value, which the caller's thread reads.
+/// What became of it; the offer's terms are read by the caller's thread.
 pub(super) enum Moved {
-    Done(IVec),
+    Done(OfferState),
     Illegal(IllegalMove),
     NotFound,
 }
@@ -42,7 +41,7 @@ pub(super) struct Register {
 /// What became of it.
 pub(super) enum Registered {
     Created,
-    Replayed(IVec),
+    Replayed(Place),
     KeyReused,
 }
 
@@ -55,10 +54,10 @@ pub(super) struct Offering {
     pub(super) stamp: Stamp,
 }
 
-/// What became of them; offers are sealed values.
+/// What became of them.
 pub(super) enum Offered {
-    Created(IVec),
-    Replaced(IVec),
+    Created(OfferHead),
+    Replaced(OfferHead),
     Fixed(Status),
     NoApplication,
 }

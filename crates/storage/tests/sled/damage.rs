@@ -1,10 +1,12 @@
 //! Directories that cannot be opened: one sentence, no panic, no backtrace.
 
+use crate::conformance::exports::everything;
 use crate::conformance::samples::*;
 use crate::{below, open};
 use lendpay_domain::{Store, StoreError};
 use lendpay_storage::{OpenError, SledOptions, SledStore};
 use std::io::{Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -55,62 +57,89 @@ fn a_directory_that_cannot_be_made() {
     }
 }
 
+/// The database is made from the log: whatever happens to it, everything is there.
 #[tokio::test]
-async fn garbage_for_a_database() {
-    let directory = filled().await;
-    let db = directory.path().join("db");
-    let length = std::fs::metadata(&db).expect("there").len();
-    std::fs::write(&db, vec![0xa5; usize::try_from(length).expect("small")]).expect("works");
-    let error = fails(directory.path());
-    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
-    one_sentence(&error, directory.path());
-    assert!(error.to_string().contains("lendpay import"), "{error}");
+async fn a_database_that_cannot_be_used_is_made_anew_from_the_log() {
+    let harm: [fn(&Path); 4] = [
+        |db| {
+            let length = std::fs::metadata(db).expect("there").len();
+            std::fs::write(db, vec![0xa5; usize::try_from(length).expect("small")]).expect("works");
+        },
+        |db| std::fs::write(db, "").expect("works"),
+        |db| std::fs::remove_file(db).expect("works"),
+        |db| std::fs::write(db.with_file_name("conf"), "rubbish").expect("works"),
+    ];
+    let whole = filled().await;
+    let before = everything(&open(&whole)).await;
+    for (n, harm) in harm.iter().enumerate() {
+        let directory = copy(&whole);
+        harm(&directory.path().join("db"));
+        for _ in 0..2 {
+            let store = open(&directory);
+            for n in 0..200 {
+                assert!(store.find_offer(application(1), offer(n), at(2)).await.expect("works").is_some());
+            }
+            assert!(everything(&store).await == before, "{n}");
+        }
+    }
 }
 
 #[tokio::test]
-async fn an_empty_file_for_a_database() {
-    let directory = filled().await;
-    std::fs::write(directory.path().join("db"), "").expect("works");
-    let error = fails(directory.path());
-    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+async fn a_log_that_is_missing_or_strange() {
+    let whole = filled().await;
+    for content in [None, Some(&b""[..]), Some(b"lendpay"), Some(b"rubbish and more of it")] {
+        let directory = copy(&whole);
+        let log = directory.path().join("log");
+        match content {
+            Some(content) => std::fs::write(log, content).expect("works"),
+            None => std::fs::remove_file(log).expect("works"),
+        }
+        let error = fails(directory.path());
+        assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+        one_sentence(&error, directory.path());
+        assert!(error.to_string().contains("lendpay import"), "{error}");
+    }
 }
 
-/// Wherever garbage or the end of the file is: the store says that it is damaged, when it is opened or when the damage is
-/// read, or no harm was done. It never opens and silently holds less.
+/// Wherever garbage or the end of a file is: the store says that it is damaged, when it is opened or when the damage is read,
+/// or no harm was done. It never opens and silently holds less.
 #[tokio::test]
 async fn garbage_and_cuts_anywhere_are_found_or_harmless() {
     let whole = filled().await;
-    let length = std::fs::metadata(whole.path().join("db")).expect("there").len();
-    let mut found_damaged = 0;
-    // Pages of so small a store lie in the first part of the file; the rest is swept in larger steps.
-    for place in (0..16).map(|n| n * 8_000).chain((1..8).map(|n| length / 8 * n)) {
-        for cut in [false, true] {
-            let directory = copy(&whole);
-            let mut file = std::fs::File::options().write(true).open(directory.path().join("db")).expect("there");
-            if cut {
-                file.set_len(place).expect("works");
-            } else {
-                file.seek(SeekFrom::Start(place)).expect("works");
-                file.write_all(&[0x5a; 500]).expect("works");
-            }
-            drop(file);
-            match SledStore::open(directory.path(), SledOptions::default()) {
-                Err(error) => {
-                    assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
-                    found_damaged += 1;
+    for name in ["db", "log"] {
+        let length = std::fs::metadata(whole.path().join(name)).expect("there").len();
+        let mut found_damaged = 0;
+        // Pages of so small a store lie in the first part of the file; the rest is swept in larger steps.
+        for place in (0..16).map(|n| n * 8_000).chain((1..8).map(|n| length / 8 * n)).filter(|place| *place < length) {
+            for cut in [false, true] {
+                let directory = copy(&whole);
+                let mut file = std::fs::File::options().write(true).open(directory.path().join(name)).expect("there");
+                if cut {
+                    file.set_len(place).expect("works");
+                } else {
+                    file.seek(SeekFrom::Start(place)).expect("works");
+                    file.write_all(&[0x5a; 500]).expect("works");
                 }
-                Ok(store) => {
-                    for n in 0..200 {
-                        let found = store.find_offer(application(1), offer(n), at(2)).await;
-                        assert!(!matches!(found, Ok(None)), "{place} {cut} {n}");
+                drop(file);
+                match SledStore::open(directory.path(), SledOptions::default()) {
+                    Err(error) => {
+                        assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
+                        found_damaged += 1;
                     }
-                    let events = store.events(0, usize::MAX).await;
-                    assert!(events.is_err() || events.is_ok_and(|events| events.len() == 200), "{place} {cut}");
+                    Ok(store) => {
+                        for n in 0..200 {
+                            let found = store.find_offer(application(1), offer(n), at(2)).await;
+                            assert!(!matches!(found, Ok(None)), "{name} {place} {cut} {n}");
+                            found_damaged += usize::from(found.is_err());
+                        }
+                        let events = store.events(0, usize::MAX).await;
+                        assert!(events.is_err() || events.is_ok_and(|events| events.len() == 200), "{place} {cut}");
+                    }
                 }
             }
         }
+        assert!(found_damaged > 10 || name == "db", "{found_damaged}");
     }
-    assert!(found_damaged > 10, "{found_damaged}");
 }
 
 fn copy(from: &TempDir) -> TempDir {
@@ -126,15 +155,26 @@ fn copy(from: &TempDir) -> TempDir {
 
 #[tokio::test]
 async fn formats_of_other_programs() {
-    for (found, newer) in [(0_u8, false), (2, true)] {
-        let directory = filled().await;
-        let mut value = vec![1, found];
-        value.extend(crc32c::crc32c(&value).to_le_bytes());
-        below(&directory, |db| db.open_tree("meta").expect("opens").insert("format", value).expect("works"));
-        let error = fails(directory.path());
-        assert_eq!(matches!(error, OpenError::Newer { found: 2, .. }), newer, "{error}");
-        assert_eq!(matches!(error, OpenError::Older { found: 0, .. }), !newer, "{error}");
-        one_sentence(&error, directory.path());
+    let harm: [fn(&TempDir, u8); 2] = [
+        |directory, found| {
+            let mut value = vec![1, found];
+            value.extend(crc32c::crc32c(&value).to_le_bytes());
+            below(directory, |db| db.open_tree("meta").expect("opens").insert("format", value).expect("works"));
+        },
+        |directory, found| {
+            let log = std::fs::File::options().write(true).open(directory.path().join("log")).expect("there");
+            log.write_all_at(&[found], 7).expect("works");
+        },
+    ];
+    for harm in harm {
+        for (found, newer) in [(0, false), (3, true)] {
+            let directory = filled().await;
+            harm(&directory, found);
+            let error = fails(directory.path());
+            assert_eq!(matches!(error, OpenError::Newer { found: 3, .. }), newer, "{error}");
+            assert_eq!(matches!(error, OpenError::Older { found: 0, .. }), !newer, "{error}");
+            one_sentence(&error, directory.path());
+        }
     }
 }
 

@@ -131,7 +131,7 @@ async fn an_import_that_does_not_end_leaves_nothing() {
             } else {
                 // What a kill leaves: the files as they are in the middle.
                 std::thread::sleep(std::time::Duration::from_millis(600));
-                for name in ["db", "conf", "lendpay", "importing"] {
+                for name in ["db", "conf", "log", "lendpay", "importing"] {
                     std::fs::copy(directory.path().join(name), interrupted.path().join(name)).expect("works");
                 }
             }

@@ -126,21 +126,28 @@ async fn what_waits_is_done_when_the_store_is_dropped() {
     assert_eq!(types_after(&open(&directory), 0).await.len(), 200);
 }
 
+/// Lets the next opening begin where the log has no more than this many bytes, as after a crash before the next checkpoint.
+fn mark(directory: &TempDir, next: u64, end: u64) {
+    std::fs::write(directory.path().join("lendpay"), format!("{next} {end}\n")).expect("works");
+}
+
+fn log_length(directory: &TempDir) -> u64 {
+    std::fs::metadata(directory.path().join("log")).expect("there").len()
+}
+
 #[tokio::test]
-async fn a_torn_group_rolls_forward() {
+async fn what_the_trees_lack_is_made_from_the_log() {
     let directory = TempDir::new().expect("a temporary directory");
     let store = open(&directory);
     together(MANY, async |_| with_partner(&store, 1).await).await;
     drop(store);
     let empty = below(&directory, states);
+    let checkpoint = std::fs::read(directory.path().join("lendpay")).expect("there");
     let store = open(&directory);
     fill(&store).await;
     let before = look(&store).await;
     drop(store);
-    let full = below(&directory, |db| {
-        assert!(db.open_tree("log").expect("opens").len() < 64, "all of it is redone");
-        states(db)
-    });
+    let full = below(&directory, states);
     assert!(empty.len() < full.len());
 
     // None, every second or every third of the states reached the disk.
@@ -151,12 +158,87 @@ async fn a_torn_group_rolls_forward() {
                     db.open_tree(tree).expect("opens").remove(key).expect("works");
                 }
             }
+            for (tree, key, value) in &empty {
+                db.open_tree(tree).expect("opens").insert(key, value).expect("works");
+            }
         });
+        std::fs::write(directory.path().join("lendpay"), &checkpoint).expect("works");
         let store = open(&directory);
         assert_eq!(look(&store).await, before, "{keep}");
         drop(store);
         assert!(below(&directory, states) == full, "{keep}");
     }
+}
+
+/// A crash while the last group was written: wherever the file ends, or whatever of it did not reach the disk, the groups before
+/// it are there, and of it whole commands or nothing. The store goes on from there.
+#[tokio::test]
+async fn a_torn_group_is_cut_off() {
+    let original = TempDir::new().expect("a temporary directory");
+    let store = open(&original);
+    with_partner(&store, 1).await;
+    with_offer(&store, 1, 1, terms()).await;
+    let (next, begin) = (all_events(&store).await.last().expect("one").sequence + 1, log_length(&original));
+    together(3, async |n| {
+        store.create_buyer(creation(1, n, None, description(), 3)).await.expect("works");
+    })
+    .await;
+    drop(store);
+    let (log, length) = (std::fs::read(original.path().join("log")).expect("there"), log_length(&original));
+    let whole = all_events(&open(&original)).await;
+    let mut held = std::collections::BTreeSet::new();
+    for kept in (begin..length).step_by(23) {
+        for zeros in [false, true] {
+            let directory = TempDir::new().expect("a temporary directory");
+            let mut torn = log[..usize::try_from(kept).expect("short")].to_vec();
+            if zeros {
+                torn.resize(log.len(), 0);
+            }
+            std::fs::write(directory.path().join("log"), torn).expect("works");
+            mark(&directory, next, begin);
+            let store = open(&directory);
+            let events = all_events(&store).await;
+            assert!(events.len() < whole.len() && events[..] == whole[..events.len()], "{kept}");
+            held.insert(events.len());
+            for event in &events {
+                if let Subject::Buyer(id) = event.subject {
+                    assert!(store.find_buyer(id).await.expect("works").is_some(), "{kept}");
+                }
+            }
+            store.create_buyer(creation(1, 9, None, description(), 3)).await.expect("works");
+            drop(store);
+            let store = open(&directory);
+            assert_eq!(all_events(&store).await.len(), events.len() + 1, "{kept}");
+        }
+    }
+    assert!(held.contains(&1), "{held:?}");
+}
+
+/// What cannot be read although a later group follows was durable once: the store does not open with less.
+#[tokio::test]
+async fn damage_before_a_later_group_is_no_torn_group() {
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    with_partner(&store, 1).await;
+    let begin = log_length(&directory);
+    for n in 0..5 {
+        store.create_buyer(creation(1, n, None, description(), 3)).await.expect("works");
+    }
+    drop(store);
+    let log = directory.path().join("log");
+    let whole = std::fs::read(&log).expect("there");
+    let checkpoint = std::fs::read(directory.path().join("lendpay")).expect("there");
+    for place in [begin, begin + 5, begin + 40, begin + (whole.len() as u64 - begin) / 2] {
+        let mut damaged = whole.clone();
+        damaged[usize::try_from(place).expect("short")] ^= 1;
+        std::fs::write(&log, damaged).expect("works");
+        mark(&directory, 2, begin);
+        let error = SledStore::open(directory.path(), SledOptions::default()).map(drop).expect_err("damaged");
+        assert!(error.to_string().contains("the log is damaged in the middle"), "{error}");
+    }
+    std::fs::write(&log, whole).expect("works");
+    std::fs::write(directory.path().join("lendpay"), checkpoint).expect("works");
+    assert_eq!(all_events(&open(&directory)).await.len(), 5);
 }
 
 /// All states: tree, key, value.
@@ -179,6 +261,7 @@ async fn an_older_state_beside_a_newer_entry_is_brought_up_to_date() {
     with_offer(&store, 1, 1, terms()).await;
     drop(store);
     let old = below(&directory, states);
+    let checkpoint = std::fs::read(directory.path().join("lendpay")).expect("there");
     let store = open(&directory);
     accepted(store.accept_offer(accept(1, 1, 5)).await.expect("works"));
     let archived = done(store.move_offer(go(1, Action::Archive, 6)).await.expect("works"));
@@ -188,12 +271,24 @@ async fn an_older_state_beside_a_newer_entry_is_brought_up_to_date() {
             db.open_tree(tree).expect("opens").insert(key, value).expect("works");
         }
     });
+    std::fs::write(directory.path().join("lendpay"), checkpoint).expect("works");
     let store = open(&directory);
     assert_eq!(store.find_offer(application(1), offer(1), at(9)).await, Ok(Some(archived)));
 }
 
+#[cfg(target_os = "linux")]
 #[tokio::test]
-async fn long_values_stay_in_the_one_file_that_is_synced() {
+async fn the_database_syncs_for_real() {
+    let before = lendpay_real_sync::syncs();
+    let directory = TempDir::new().expect("a temporary directory");
+    let store = open(&directory);
+    fill(&store).await;
+    drop(store);
+    assert!(lendpay_real_sync::syncs() > before);
+}
+
+#[tokio::test]
+async fn long_values_go_into_no_file_of_their_own() {
     let directory = TempDir::new().expect("a temporary directory");
     let store = open(&directory);
     for round in 0..4 {
