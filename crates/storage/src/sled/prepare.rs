@@ -164,11 +164,13 @@ fn attempt_uncaught(path: &Path, options: SledOptions, anew: bool) -> Result<(Tr
         mark::end_import(path)?;
     }
     trees.remember()?;
-    let made_anew = anew || format == migrate::FROM;
-    let redone = redo(&trees, marked.filter(|_| !made_anew).unwrap_or(BEGIN))?;
+    // A mark of format 1 says nothing of this log, which was just written and synced.
+    let marked = if format == migrate::FROM { None } else { marked };
+    let durable = marked.map_or(BEGIN.end, |marked| marked.end);
+    let redone = redo(&trees, marked.filter(|_| !anew).unwrap_or(BEGIN), durable)?;
     if format != migrate::FROM {
         // What a failed sync has left in the kernel's memory can be read, and is not on the disk.
-        trees.log.write_again(marked.map_or(BEGIN.end, |marked| marked.end), redone.mark.end)?;
+        trees.log.write_again(durable, redone.mark.end)?;
     }
     if redone.cut > 0 {
         tracing::warn!(bytes = redone.cut, "the store did not end cleanly; a group that nobody was told of is cut off");

@@ -5,7 +5,8 @@
 //! entries say what became of a state, not how it changed, so that making one twice is the same as making it once.
 //!
 //! A group that a crash has torn ends the log, and is cut off: nobody was told of it, for it was not synced. A frame that cannot
-//! be read is such a group only if no later group follows it; else it was durable, and the log is damaged.
+//! be read is such a group only if it lies behind the mark and no later group follows it; else it was durable, and the log is
+//! damaged.
 
 use super::entry::Entry;
 use super::log::{FIRST, ReadError};
@@ -29,8 +30,8 @@ pub(super) struct Redone {
 /// A frame that is whole holds what this program cannot have written.
 const UNREADABLE: Problem = Problem::Damaged("the log cannot be read");
 
-/// Makes every entry from a mark on again.
-pub(super) fn redo(trees: &Trees, from: Mark) -> Result<Redone, Problem> {
+/// Makes every entry from a mark on again. What lies before `durable` is known to be no torn group.
+pub(super) fn redo(trees: &Trees, from: Mark, durable: u64) -> Result<Redone, Problem> {
     let length = trees.log.length()?;
     let mut redone = Redone { mark: from, mended: 0, cut: 0 };
     let mut scratch = Vec::new();
@@ -41,8 +42,8 @@ pub(super) fn redo(trees: &Trees, from: Mark) -> Result<Redone, Problem> {
             Ok(Some(frame)) => frame,
             Ok(None) => break,
             Err(ReadError::Io(error)) => return Err(error.into()),
-            Err(ReadError::Damaged) if trees.log.goes_on_behind(at)? => {
-                return Err(Problem::Damaged("the log is damaged in the middle"));
+            Err(ReadError::Damaged) if at < durable || trees.log.goes_on_behind(at)? => {
+                return Err(Problem::Damaged("the log is damaged before its end"));
             }
             Err(ReadError::Damaged) => {
                 redone.cut = length - at;

@@ -84,6 +84,21 @@ async fn a_database_that_cannot_be_used_is_made_anew_from_the_log() {
     }
 }
 
+/// The end of a log that was closed is no torn group, also for trees that are made anew.
+#[tokio::test]
+async fn a_log_whose_end_is_damaged_makes_no_smaller_store() {
+    let directory = filled().await;
+    let log = directory.path().join("log");
+    let mut bytes = std::fs::read(&log).expect("there");
+    *bytes.last_mut().expect("long") ^= 1;
+    std::fs::write(&log, bytes).expect("works");
+    std::fs::remove_file(directory.path().join("db")).expect("works");
+    for _ in 0..2 {
+        let error = fails(directory.path());
+        assert!(error.to_string().contains("the log is damaged before its end"), "{error}");
+    }
+}
+
 #[tokio::test]
 async fn a_log_that_is_missing_or_strange() {
     let whole = filled().await;
