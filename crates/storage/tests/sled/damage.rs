@@ -60,7 +60,7 @@ fn a_directory_that_cannot_be_made() {
 /// The database is made from the log: whatever happens to it, everything is there.
 #[tokio::test]
 async fn a_database_that_cannot_be_used_is_made_anew_from_the_log() {
-    let harm: [fn(&Path); 4] = [
+    let harm: [fn(&Path); 5] = [
         |db| {
             let length = std::fs::metadata(db).expect("there").len();
             std::fs::write(db, vec![0xa5; usize::try_from(length).expect("small")]).expect("works");
@@ -68,6 +68,8 @@ async fn a_database_that_cannot_be_used_is_made_anew_from_the_log() {
         |db| std::fs::write(db, "").expect("works"),
         |db| std::fs::remove_file(db).expect("works"),
         |db| std::fs::write(db.with_file_name("conf"), "rubbish").expect("works"),
+        // A snapshot that sled did not finish keeps it from opening.
+        |db| std::fs::write(db.with_file_name("snap.000000000000ABCD.generating"), "rubbish").expect("works"),
     ];
     let whole = filled().await;
     let before = everything(&open(&whole)).await;
