@@ -88,21 +88,12 @@ impl Committer {
             decided.push(self.stage.decide(work)?);
         }
         self.health.decided(decided.len() as u64);
-        let log = &mut self.stage.log;
-        let (begin, sequence) = (log.begin(), log.first());
-        let group = log.end_group();
-        let end = begin + group.len() as u64;
-        if end > begin {
-            let start = Instant::now();
-            self.trees.log.write(begin, group)?;
-            self.trees.log.sync()?;
-            self.health.synced(start.elapsed(), log.clear());
-            self.trees.note_frame(sequence, begin)?;
+        let Stage { log, states, .. } = &mut self.stage;
+        let committed = self.trees.commit(log, states)?;
+        if let Some((took, events)) = committed.synced {
+            self.health.synced(took, events);
         }
-        for (key, value) in self.stage.states.drain() {
-            self.trees.insert(&key, value)?;
-        }
-        self.trees.log.publish(end);
+        self.trees.log.publish(committed.end);
         self.checkpoints.perhaps(self.stage.log.following())?;
         Ok(())
     }

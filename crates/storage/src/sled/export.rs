@@ -5,8 +5,8 @@ use super::entry::Entry;
 use super::fault::readable;
 use super::frame::Frame;
 use super::health::Health;
-use super::log::{FIRST, ReadError};
-use super::read::unread;
+use super::log::FIRST;
+use super::read::each;
 use super::trees::{Kind, StateKey, Trees};
 use super::{SledStore, Store};
 use crate::codec::{self, CodecError};
@@ -45,20 +45,13 @@ impl SledStore {
 
 impl Export for SledExport {
     async fn next(&mut self) -> Answer<Vec<Record>> {
-        if self.health.failure_reason().is_some() {
-            return Err(StoreError::Unavailable);
-        }
+        self.health.working()?;
         let mut records = Vec::new();
         let mut frames = self.trees.log.frames(self.at, self.end);
-        while records.len() < RECORDS {
-            let at = frames.at();
-            let read = match frames.next() {
-                Ok(Some(frame)) => read(frame, &mut records).map_err(ReadError::from),
-                Ok(None) => break,
-                Err(error) => Err(error),
-            };
-            read.map_err(|error| unread(&self.health, at, error))?;
-        }
+        each(&mut frames, &self.health, |frame| {
+            read(frame, &mut records)?;
+            Ok(records.len() < RECORDS)
+        })?;
         self.at = frames.at();
         if records.is_empty() {
             for (key, value) in std::mem::take(&mut self.uses) {

@@ -65,7 +65,7 @@ pub(super) fn readable<T>(key: &StateKey, read: Result<T, CodecError>) -> Result
 }
 
 /// The record at `key` cannot be read.
-pub(super) fn corrupt(key: &StateKey, error: CodecError) -> StoreError {
+fn corrupt(key: &StateKey, error: CodecError) -> StoreError {
     tracing::error!(tree = key.kind.name(), key = key.shown(), %error, "a stored record cannot be read");
     StoreError::Corrupt
 }

@@ -118,6 +118,11 @@ impl Health {
         });
     }
 
+    /// An error once the store has failed.
+    pub(super) fn working(&self) -> Answer<()> {
+        if self.failure_reason().is_some() { Err(StoreError::Unavailable) } else { Ok(()) }
+    }
+
     pub(super) fn failure_reason(&self) -> Option<Arc<str>> {
         match &*self.state.borrow() {
             State::Failed(reason) => Some(reason.clone()),

@@ -332,16 +332,8 @@ impl SledImport {
         Ok(true)
     }
 
-    /// The log is synced before the states, so that whatever there is can be undone.
     fn write(&mut self) -> Result<(), ImportError> {
-        let (begin, sequence) = (self.log.begin(), self.log.first());
-        self.index.trees.log.write(begin, self.log.end_group())?;
-        self.index.trees.log.sync()?;
-        self.log.clear();
-        self.index.trees.note_frame(sequence, begin)?;
-        for (key, value) in self.states.drain() {
-            self.index.trees.insert(&key, value)?;
-        }
+        self.index.trees.commit(&mut self.log, &mut self.states)?;
         self.waiting = 0;
         Ok(())
     }

@@ -1,9 +1,9 @@
 //! Reads. They run on the caller's thread, beside the committer, and see only what is durable.
 
-use super::fault::{Broken, corrupt, readable};
+use super::fault::{Broken, Fault, readable};
 use super::frame::Frame;
 use super::health::Health;
-use super::log::ReadError;
+use super::log::{Frames, ReadError};
 use super::trees::{Kind, StateKey};
 use super::{SledStore, quiet};
 use crate::codec::{self, CodecError};
@@ -25,9 +25,7 @@ impl SledStore {
     }
 
     pub(super) async fn client(&self, client: &str) -> Answer<Option<PartnerId>> {
-        if self.health.failure_reason().is_some() {
-            return Err(StoreError::Unavailable);
-        }
+        self.health.working()?;
         self.trees.clients.find(client)
     }
 
@@ -65,9 +63,9 @@ impl SledStore {
 
     /// A value that lies in the log.
     pub(super) fn value(&self, key: &StateKey, place: Place) -> Answer<Vec<u8>> {
-        self.trees.log.value(place).map_err(|error| match error {
-            ReadError::Damaged => corrupt(key, CodecError::Damaged),
-            ReadError::Io(error) => broken(&self.health, &error.into()),
+        self.trees.log.value(place).map_err(|error| match Fault::unread(key, error) {
+            Fault::Command(error) => error,
+            Fault::Broken(error) => broken(&self.health, &error),
         })
     }
 
@@ -96,15 +94,10 @@ impl SledStore {
         let from = self.look(|| self.trees.frame_of(first))?;
         let mut frames = self.trees.log.frames(from, end);
         let mut events = Vec::new();
-        while events.len() < limit {
-            let at = frames.at();
-            let read = match frames.next() {
-                Ok(Some(frame)) => collect(frame, first, limit, &mut events).map_err(ReadError::from),
-                Ok(None) => break,
-                Err(error) => Err(error),
-            };
-            read.map_err(|error| unread(&self.health, at, error))?;
-        }
+        each(&mut frames, &self.health, |frame| {
+            collect(frame, first, limit, &mut events)?;
+            Ok(events.len() < limit)
+        })?;
         Ok(events)
     }
 
@@ -112,27 +105,21 @@ impl SledStore {
         self.look(|| self.trees.get(key))
     }
 
+    /// Looks into the database. A damaged page is the end of the store, as it is for the committer.
     pub(super) fn look<T>(&self, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
-        look_into(&self.health, look)
-    }
-}
-
-/// Looks into the database of a store. A damaged page is the end of the store, as it is for the committer.
-fn look_into<T>(health: &Health, look: impl FnOnce() -> sled::Result<T>) -> Answer<T> {
-    if health.failure_reason().is_some() {
-        return Err(StoreError::Unavailable);
-    }
-    let mut corrupt = false;
-    quiet::caught(AssertUnwindSafe(|| {
-        look().map_err(|error| {
-            corrupt = matches!(error, sled::Error::Corruption { .. });
-            Broken::from(error).to_string()
+        self.health.working()?;
+        let mut corrupt = false;
+        quiet::caught(AssertUnwindSafe(|| {
+            look().map_err(|error| {
+                corrupt = matches!(error, sled::Error::Corruption { .. });
+                Broken::from(error).to_string()
+            })
+        }))
+        .map_err(|reason| {
+            self.health.fail(&reason);
+            if corrupt { StoreError::Corrupt } else { StoreError::Unavailable }
         })
-    }))
-    .map_err(|reason| {
-        health.fail(&reason);
-        if corrupt { StoreError::Corrupt } else { StoreError::Unavailable }
-    })
+    }
 }
 
 /// The disk does not read: the end of the store.
@@ -141,14 +128,28 @@ fn broken(health: &Health, error: &Broken) -> StoreError {
     StoreError::Unavailable
 }
 
-/// A frame of the log cannot be read.
-pub(super) fn unread(health: &Health, at: u64, error: ReadError) -> StoreError {
-    match error {
-        ReadError::Damaged => {
-            tracing::error!(at, "a frame of the log cannot be read");
-            StoreError::Corrupt
+/// Gives `take` one frame after the other, until there is none or it wants no more.
+pub(super) fn each(
+    frames: &mut Frames<'_>,
+    health: &Health,
+    mut take: impl FnMut(Frame<'_>) -> Result<bool, CodecError>,
+) -> Answer<()> {
+    loop {
+        let at = frames.at();
+        let taken = match frames.next() {
+            Ok(Some(frame)) => take(frame).map_err(ReadError::from),
+            Ok(None) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        match taken {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(ReadError::Damaged) => {
+                tracing::error!(at, "a frame of the log cannot be read");
+                return Err(StoreError::Corrupt);
+            }
+            Err(ReadError::Io(error)) => return Err(broken(health, &error.into())),
         }
-        ReadError::Io(error) => broken(health, &error.into()),
     }
 }
 

@@ -1,6 +1,8 @@
 //! What is open: the log, the trees that are its index, and how their keys look.
 
 use super::clients::Clients;
+use super::fault::Broken;
+use super::frame::GroupLog;
 use super::log::{self, LogFile};
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
@@ -8,6 +10,7 @@ use sled::{Db, IVec, Tree};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 /// A tree that holds states. The numbers are part of the format of the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -129,6 +132,14 @@ pub(super) struct Trees {
     noted: AtomicU64,
 }
 
+/// A group that is in the log and in the trees.
+pub(super) struct Committed {
+    /// Where it ends in the log.
+    pub(super) end: u64,
+    /// How long writing and syncing took, and the number of its events by type; `None` if there was nothing to log.
+    pub(super) synced: Option<(Duration, [u64; 7])>,
+}
+
 impl Trees {
     pub(super) fn open(log: LogFile, db: Db) -> sled::Result<Self> {
         let tree = |kind: Kind| db.open_tree(kind.name());
@@ -167,6 +178,25 @@ impl Trees {
             Kind::Offers | Kind::Buyers | Kind::Applications | Kind::Uses => {}
         }
         self.tree(key.kind).insert(key.bytes(), value).map(drop)
+    }
+
+    /// Appends a group to the log and makes it durable, and only then sets the states that follow from it: a state without its
+    /// entry could be seen, and be lost or not be undone.
+    pub(super) fn commit(&self, log: &mut GroupLog, states: &mut HashMap<StateKey, IVec>) -> Result<Committed, Broken> {
+        let (begin, sequence) = (log.begin(), log.first());
+        let group = log.end_group();
+        let mut committed = Committed { end: begin + group.len() as u64, synced: None };
+        if !group.is_empty() {
+            let start = Instant::now();
+            self.log.write(begin, group)?;
+            self.log.sync()?;
+            committed.synced = Some((start.elapsed(), log.clear()));
+            self.note_frame(sequence, begin)?;
+        }
+        for (key, value) in states.drain() {
+            self.insert(&key, value)?;
+        }
+        Ok(committed)
     }
 
     /// Notes where a frame begins, if it is far enough from the last one that was noted.
