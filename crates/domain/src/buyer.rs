@@ -39,6 +39,23 @@ pub struct BankAccount {
     pub iban: Option<String>,
 }
 
+impl Description {
+    /// Every text that it holds.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        // Destructured, so that a new field cannot be forgotten here.
+        let Self { name, registration_number, country_code, kind: _, bank_account } = self;
+        let account = bank_account.iter().flat_map(BankAccount::texts);
+        [name, registration_number, country_code].into_iter().chain(account).flatten().map(String::as_str)
+    }
+}
+
+impl BankAccount {
+    fn texts(&self) -> [&Option<String>; 7] {
+        let Self { currency_code, account_name, sort_code, account_number, bic, account_type, iban } = self;
+        [currency_code, account_name, sort_code, account_number, bic, account_type, iban]
+    }
+}
+
 impl fmt::Debug for BankAccount {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("BankAccount(…)")
@@ -62,6 +79,11 @@ pub struct NewBuyer(Description);
 impl NewBuyer {
     pub(crate) const fn checked(description: Description) -> Self {
         Self(description)
+    }
+
+    /// The description.
+    pub const fn description(&self) -> &Description {
+        &self.0
     }
 
     /// Takes the description out.
@@ -89,9 +111,7 @@ impl NewBuyer {
         field(kind.map(i32::to_be_bytes).as_ref().map(<[u8; 4]>::as_slice));
         field(bank_account.as_ref().map(|_| [].as_slice()));
         if let Some(account) = bank_account {
-            let BankAccount { currency_code, account_name, sort_code, account_number, bic, account_type, iban } =
-                account;
-            for text in [currency_code, account_name, sort_code, account_number, bic, account_type, iban] {
+            for text in account.texts() {
                 field(text.as_deref().map(str::as_bytes));
             }
         }

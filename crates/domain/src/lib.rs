@@ -1,7 +1,7 @@
 //! The rules of lending and payments, and nothing else.
 //!
 //! Everything here is a pure function of its arguments: no I/O, no clock, no randomness, no JSON, no HTTP. Time, ids and
-//! random bytes come in as parameters. Stores keep what is decided here, through the [`Store`] port.
+//! random bytes come in as parameters. Stores keep what is decided here, through the ports in [`store`].
 //!
 //! | module | subject |
 //! |---|---|
@@ -9,26 +9,30 @@
 //! | [`buyer`], [`buyer_checks`] | what a buyer is, and what makes one acceptable |
 //! | [`bank`], [`codes`], [`decimal`], [`text`] | values that are checked once, when they are parsed |
 //! | [`partner`], [`key`] | who may call, and for what |
-//! | [`event`] | what is told to those who follow along |
-//! | [`store`], [`page`] | the port: whole business commands and their outcomes |
-//! | [`record`] | everything that a store keeps, for exports and imports |
+//! | [`change`], [`event`] | everything that can change, and which changes are public events |
+//! | [`command`], [`view`] | what can be asked, what a decision may look at, and the decision |
+//! | [`import`] | what holds for a record that is imported |
+//! | [`store`], [`page`] | the ports that stores implement |
 
 pub mod bank;
 pub mod buyer;
 pub mod buyer_checks;
+pub mod change;
 pub mod codes;
+pub mod command;
 pub mod decimal;
 pub mod event;
 pub mod idempotency;
 pub mod ids;
+pub mod import;
 pub mod key;
 pub mod life_cycle;
 pub mod offer;
 pub mod page;
 pub mod partner;
-pub mod record;
 pub mod store;
 pub mod text;
+pub mod view;
 
 pub use ids::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 pub use store::{Store, StoreError};

@@ -1,7 +1,7 @@
 //! The life cycle of an offer (contract 2.1): one table, one function that applies it.
 
 use crate::Timestamp;
-use crate::offer::{Offer, OfferType, Status};
+use crate::offer::{Offer, OfferType, Status, Terms};
 use std::fmt;
 
 impl Status {
@@ -46,7 +46,7 @@ impl Action {
 
 /// A new status and the time that it holds from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct Transition {
     /// The new status.
     pub status: Status,
     /// From when.
@@ -77,67 +77,113 @@ impl std::error::Error for IllegalMove {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The status changes.
-    Moves(Change),
+    Moves(Transition),
     /// An accept of what is accepted already: nothing changes, and that is fine.
     Stands,
     /// The table does not allow it.
     Illegal(IllegalMove),
 }
 
-/// What a store has to do about an action, in this order.
+/// What follows from an action, in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decision {
+pub struct Ruling {
     /// The offer is found to have expired; that is stored whatever becomes of the action.
-    pub lapse: Option<Change>,
+    pub expired: Option<Transition>,
     /// What becomes of the action.
     pub verdict: Verdict,
 }
 
-impl Offer {
-    /// The change to Expired, if the offer is Offered and its time has come (`expiryAt <= now`).
-    pub fn lapse(&self, now: Timestamp) -> Option<Change> {
-        let expiry = self.terms.expiry_at?;
-        (self.status == Status::Offered && expiry <= now).then_some(Change { status: Status::Expired, at: expiry })
+/// What the life cycle needs to know of an offer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Where the offer is in its life.
+    pub status: Status,
+    /// When the status last changed.
+    pub status_changed_at: Timestamp,
+    /// How firm the offer is.
+    pub offer_type: OfferType,
+    /// From this moment on it can no longer be accepted.
+    pub expiry_at: Option<Timestamp>,
+}
+
+impl Standing {
+    /// The standing of an offer that is created with these terms.
+    pub const fn offered(terms: &Terms, at: Timestamp) -> Self {
+        Self {
+            status: Status::Offered,
+            status_changed_at: at,
+            offer_type: terms.offer_type,
+            expiry_at: terms.expiry_at,
+        }
+    }
+
+    /// The standing once the terms are replaced: status and time stay.
+    #[must_use]
+    pub const fn with_terms(self, terms: &Terms) -> Self {
+        Self { offer_type: terms.offer_type, expiry_at: terms.expiry_at, ..self }
+    }
+
+    /// The transition to Expired, if the offer is Offered and its time has come (`expiryAt <= now`).
+    pub fn expiry(&self, now: Timestamp) -> Option<Transition> {
+        let expiry = self.expiry_at?;
+        (self.status == Status::Offered && expiry <= now).then_some(Transition { status: Status::Expired, at: expiry })
+    }
+
+    /// Whether the offer may reach a status from the one that it has: the table, and an indicative offer cannot be advanced.
+    pub fn may_become(&self, status: Status) -> bool {
+        let indicative = status == Status::Advanced && self.offer_type == OfferType::Indicative;
+        self.status.successors().contains(&status) && !indicative
     }
 
     /// Decides an action at the moment `now`.
-    pub fn decide(&self, action: Action, now: Timestamp) -> Decision {
-        let lapse = self.lapse(now);
-        let (from, to) = (lapse.map_or(self.status, |change| change.status), action.target());
-        let indicative = to == Status::Advanced && self.terms.offer_type == OfferType::Indicative;
+    pub fn decide(&self, action: Action, now: Timestamp) -> Ruling {
+        let expired = self.expiry(now);
+        let (from, to) = (expired.map_or(self.status, |transition| transition.status), action.target());
         let repeated = action == Action::Accept && matches!(from, Status::CustomerAccepted | Status::Advanced);
         let verdict = if repeated {
             Verdict::Stands
-        } else if from.successors().contains(&to) && !indicative {
-            Verdict::Moves(Change { status: to, at: now })
+        } else if (Self { status: from, ..*self }).may_become(to) {
+            Verdict::Moves(Transition { status: to, at: now })
         } else {
-            Verdict::Illegal(IllegalMove { from, to, indicative: indicative && from == Status::CustomerAccepted })
+            Verdict::Illegal(IllegalMove { from, to, indicative: from.successors().contains(&to) })
         };
-        Decision { lapse, verdict }
+        Ruling { expired, verdict }
     }
 
-    /// Takes on a change that was decided.
-    pub const fn apply(&mut self, change: Change) {
-        self.status = change.status;
-        self.status_changed_at = change.at;
+    /// Takes on a transition that was decided.
+    pub const fn apply(&mut self, transition: Transition) {
+        self.status = transition.status;
+        self.status_changed_at = transition.at;
     }
 
-    /// The offer as a reader sees it at the moment `now`: Expired once its time has come, stored or not.
+    /// The standing as a reader sees it at the moment `now`: Expired once its time has come, stored or not.
     #[must_use]
     pub fn seen_at(mut self, now: Timestamp) -> Self {
-        if let Some(change) = self.lapse(now) {
-            self.apply(change);
+        if let Some(transition) = self.expiry(now) {
+            self.apply(transition);
         }
         self
+    }
+}
+
+impl Offer {
+    /// What the life cycle needs to know of the offer.
+    pub const fn standing(&self) -> Standing {
+        let standing = Standing::offered(&self.terms, self.status_changed_at);
+        Standing { status: self.status, ..standing }
+    }
+
+    /// The offer as a reader sees it at the moment `now`.
+    #[must_use]
+    pub fn seen_at(self, now: Timestamp) -> Self {
+        let Standing { status, status_changed_at, .. } = self.standing().seen_at(now);
+        Self { status, status_changed_at, ..self }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::decimal::Rate;
-    use crate::offer::{Details, FundingType, Terms};
-    use crate::{ApplicationId, OfferId, PartnerId};
 
     const EXPIRY: i64 = 1_000;
 
@@ -145,25 +191,8 @@ mod tests {
         Timestamp::from_timestamp(seconds, 0).expect("in range")
     }
 
-    fn offer(status: Status, offer_type: OfferType, expiry_at: Option<i64>) -> Offer {
-        Offer {
-            id: OfferId::from_bytes([1; 16]),
-            application: ApplicationId::from_bytes([2; 16]),
-            partner: PartnerId::from_bytes([3; 16]),
-            terms: Terms {
-                details: Details::parse("").expect("short"),
-                funding_type: FundingType::TermLoan,
-                offer_type,
-                annual_percentage_rate: Rate::from_f64(0.09).expect("a rate"),
-                interest_rate: None,
-                expiry_at: expiry_at.map(at),
-                redirect_url: None,
-                amount: None,
-                duration: None,
-            },
-            status,
-            status_changed_at: at(1),
-        }
+    fn standing(status: Status, offer_type: OfferType, expiry_at: Option<i64>) -> Standing {
+        Standing { status, status_changed_at: at(1), offer_type, expiry_at: expiry_at.map(at) }
     }
 
     /// Contract 2.1 written out by hand: what `action` makes of a status that time has already worked on.
@@ -192,15 +221,15 @@ mod tests {
                         cases += 1;
                         let lapsed = status == Status::Offered && expiry.is_some() && now >= EXPIRY;
                         let from = if lapsed { Status::Expired } else { status };
-                        let decision = offer(status, offer_type, expiry).decide(action, at(now));
+                        let decision = standing(status, offer_type, expiry).decide(action, at(now));
 
-                        let lapse = lapsed.then_some(Change { status: Status::Expired, at: at(EXPIRY) });
-                        assert_eq!(decision.lapse, lapse);
+                        let lapse = lapsed.then_some(Transition { status: Status::Expired, at: at(EXPIRY) });
+                        assert_eq!(decision.expired, lapse);
                         let accepted = matches!(from, Status::CustomerAccepted | Status::Advanced);
                         let case = format!("{from} {action:?} {offer_type}");
                         match (expected(from, action, offer_type), decision.verdict) {
                             (Some(to), Verdict::Moves(change)) => {
-                                assert_eq!(change, Change { status: to, at: at(now) }, "{case}");
+                                assert_eq!(change, Transition { status: to, at: at(now) }, "{case}");
                             }
                             (None, Verdict::Stands) => {
                                 assert!(action == Action::Accept && accepted, "{case}")
@@ -220,17 +249,17 @@ mod tests {
 
     #[test]
     fn a_reader_sees_expiry_that_nobody_stored_yet() {
-        let lapsed = offer(Status::Offered, OfferType::Underwritten, Some(EXPIRY)).seen_at(at(EXPIRY));
+        let lapsed = standing(Status::Offered, OfferType::Underwritten, Some(EXPIRY)).seen_at(at(EXPIRY));
         assert_eq!((lapsed.status, lapsed.status_changed_at), (Status::Expired, at(EXPIRY)));
         for &status in &Status::ALL[1..] {
-            let unchanged = offer(status, OfferType::Underwritten, Some(EXPIRY));
-            assert_eq!(unchanged.clone().seen_at(at(EXPIRY + 1)), unchanged);
+            let unchanged = standing(status, OfferType::Underwritten, Some(EXPIRY));
+            assert_eq!(unchanged.seen_at(at(EXPIRY + 1)), unchanged);
         }
     }
 
     #[test]
     fn an_illegal_move_names_from_and_to() {
-        let text = |status, action, offer_type| match offer(status, offer_type, None).decide(action, at(5)).verdict {
+        let text = |status, action, offer_type| match standing(status, offer_type, None).decide(action, at(5)).verdict {
             Verdict::Illegal(illegal) => illegal.to_string(),
             other => panic!("{other:?}"),
         };

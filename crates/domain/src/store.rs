@@ -1,20 +1,17 @@
-//! The port that stores implement: whole business commands.
+//! The ports that stores implement.
 //!
 //! Each command is atomic, and durable when its future is ready: what was answered survives kill -9 and a power cut. A store
-//! decides by the functions of this crate and holds no rule of its own. There is no get, put or transaction here, so that
-//! no caller can build half a command.
+//! holds no rule: [`crate::command`] decides, [`crate::import`] judges what is imported. There is no get, put or transaction here,
+//! so that no caller can build half a command.
 
-use crate::buyer::{Buyer, NewBuyer};
-use crate::event::{Actor, Event};
-use crate::idempotency::{Fingerprint, IdempotencyKey};
+use crate::buyer::Buyer;
+use crate::change::Record;
+use crate::command::Command;
+use crate::event::Event;
 use crate::key::{KeyHash, KeyInUse, KeyRecord};
-use crate::life_cycle::{Action, IllegalMove};
-use crate::offer::{Offer, Status, Terms};
+use crate::offer::Offer;
 use crate::page::{Page, Window};
-use crate::partner::Partner;
-use crate::record::Export;
-use crate::text::Name;
-use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 use std::future::Future;
 
@@ -44,218 +41,20 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// When, by whom and in which request a command is given. Taken once, at the edge.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// The moment of the command.
-    pub at: Timestamp,
-    /// The id for the event that the command causes.
-    pub event: EventId,
-    /// Who gives it.
-    pub actor: Actor,
-    /// The request that carries it.
-    pub operation: OperationId,
-}
-
-/// A partner accepts an offer.
-#[derive(Clone, Debug)]
-pub struct AcceptOffer {
-    /// The partner; the offer must be its own.
-    pub partner: PartnerId,
-    /// The application that the offer belongs to.
-    pub application: ApplicationId,
-    /// The offer.
-    pub offer: OfferId,
-    /// When, by whom, in which request.
-    pub stamp: Stamp,
-}
-
-/// What became of an accept.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AcceptOutcome {
-    /// The offer is accepted, now or already.
-    Accepted(Offer),
-    /// The life cycle does not allow it.
-    Refused(IllegalMove),
-    /// The partner has no such offer.
-    NotFound,
-}
-
-/// A partner registers a buyer.
-#[derive(Clone, Debug)]
-pub struct CreateBuyer {
-    /// The partner.
-    pub partner: PartnerId,
-    /// The buyer's id.
-    pub id: BuyerId,
-    /// Set when the partner may repeat the command: the digest of the payload.
-    pub fingerprint: Option<Fingerprint>,
-    /// The buyer, checked.
-    pub buyer: NewBuyer,
-    /// When, by whom, in which request.
-    pub stamp: Stamp,
-}
-
-impl CreateBuyer {
-    /// Builds the command. With an idempotency key the buyer's id follows from the key; without one it is `fresh`.
-    pub fn new(
-        partner: PartnerId,
-        fresh: BuyerId,
-        key: Option<&IdempotencyKey>,
-        buyer: NewBuyer,
-        stamp: Stamp,
-    ) -> Self {
-        let id = key.map_or(fresh, |key| key.buyer_id(partner));
-        let fingerprint = key.map(|_| buyer.fingerprint());
-        Self { partner, id, fingerprint, buyer, stamp }
-    }
-}
-
-/// What became of a creation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CreateBuyerOutcome {
-    /// The buyer was created now.
-    Created(Buyer),
-    /// The same command created it before.
-    Replayed(Buyer),
-    /// The key was used before, with another payload.
-    KeyReused,
-}
-
-/// The operator moves an offer on.
-#[derive(Clone, Debug)]
-pub struct MoveOffer {
-    /// The application that the offer belongs to.
-    pub application: ApplicationId,
-    /// The offer.
-    pub offer: OfferId,
-    /// What to do.
-    pub action: Action,
-    /// When, by whom, in which request.
-    pub stamp: Stamp,
-}
-
-/// What became of a move.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum MoveOutcome {
-    /// The offer as it is now.
-    Done(Offer),
-    /// The life cycle does not allow it.
-    Illegal(IllegalMove),
-    /// There is no such offer.
-    NotFound,
-}
-
-/// The operator creates an offer or replaces its terms.
-#[derive(Clone, Debug)]
-pub struct PutOffer {
-    /// The application that the offer answers.
-    pub application: ApplicationId,
-    /// The offer.
-    pub offer: OfferId,
-    /// What is offered.
-    pub terms: Terms,
-    /// When, by whom, in which request.
-    pub stamp: Stamp,
-}
-
-/// What became of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PutOfferOutcome {
-    /// A new offer, Offered.
-    Created(Offer),
-    /// The offer has new terms.
-    Replaced(Offer),
-    /// The offer is no longer Offered; its terms are fixed.
-    Fixed(Status),
-    /// There is no such application.
-    NoApplication,
-}
-
-/// The operator creates or renames a partner.
-#[derive(Clone, Debug)]
-pub struct PutPartner {
-    /// The partner.
-    pub id: PartnerId,
-    /// Its name.
-    pub name: Name,
-    /// Its client id at the authorization server.
-    pub oauth_client_id: Option<String>,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// What became of it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum PutPartnerOutcome {
-    /// A new partner.
-    Created(Partner),
-    /// The partner was there; it has these values now.
-    Updated(Partner),
-    /// Another partner has this client id.
-    ClientTaken,
-}
-
-/// The operator adds a key.
-#[derive(Clone, Debug)]
-pub struct AddKey {
-    /// The key, its partner included.
-    pub key: KeyRecord,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AddKeyOutcome {
-    /// The key works.
-    Added,
-    /// There is no such partner.
-    NoPartner,
-}
-
-/// The operator revokes a key.
-#[derive(Clone, Copy, Debug)]
-pub struct RevokeKey {
-    /// The partner.
-    pub partner: PartnerId,
-    /// Its key.
-    pub key: KeyId,
-    /// When.
-    pub at: Timestamp,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RevokeKeyOutcome {
-    /// The key is revoked, now or already.
-    Revoked,
-    /// The partner has no such key.
-    NotFound,
-}
-
-/// The operator gives an application to a partner.
-#[derive(Clone, Copy, Debug)]
-pub struct PutApplication {
-    /// The application.
-    pub id: ApplicationId,
-    /// Its owner.
-    pub partner: PartnerId,
-}
-
-/// What became of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PutApplicationOutcome {
-    /// A new application.
-    Created,
-    /// It was there and had this owner.
-    Unchanged,
-    /// It has another owner; applications do not move.
-    OwnedByAnother,
-    /// There is no such partner.
-    NoPartner,
-}
-
 /// A store's answer.
 pub type Answer<T> = Result<T, StoreError>;
+
+/// Carries out commands.
+pub trait Commands: Send + Sync + 'static {
+    /// Decides a command, keeps its changes, and answers when they are durable.
+    fn run<C: Command>(&self, command: C) -> impl Future<Output = Answer<C::Outcome>> + Send;
+
+    /// Notes that a key was used, to the hour. Never waits and never fails: the note is for people, and may be lost in a crash.
+    fn note_use(&self, key: KeyHash, at: Timestamp);
+
+    /// Whether the store takes commands: asks whoever carries them out, and changes nothing.
+    fn check(&self) -> impl Future<Output = Answer<()>> + Send;
+}
 
 /// Which buyers are wanted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -266,41 +65,10 @@ pub struct FindBuyers {
     pub window: Window<BuyerId>,
 }
 
-/// Keeps everything. See the [module](self) for what every implementation promises.
-pub trait Store: Send + Sync + 'static {
-    /// An export that is under way.
-    type Export: Export;
-
-    /// Accepts an offer of a partner.
-    fn accept_offer(&self, command: AcceptOffer) -> impl Future<Output = Answer<AcceptOutcome>> + Send;
-
-    /// Registers a buyer of a partner.
-    fn create_buyer(&self, command: CreateBuyer) -> impl Future<Output = Answer<CreateBuyerOutcome>> + Send;
-
-    /// Moves an offer on.
-    fn move_offer(&self, command: MoveOffer) -> impl Future<Output = Answer<MoveOutcome>> + Send;
-
-    /// Creates an offer or replaces its terms.
-    fn put_offer(&self, command: PutOffer) -> impl Future<Output = Answer<PutOfferOutcome>> + Send;
-
-    /// Creates or renames a partner.
-    fn put_partner(&self, command: PutPartner) -> impl Future<Output = Answer<PutPartnerOutcome>> + Send;
-
-    /// Adds a key.
-    fn add_key(&self, command: AddKey) -> impl Future<Output = Answer<AddKeyOutcome>> + Send;
-
-    /// Revokes a key; it is refused from the next request on.
-    fn revoke_key(&self, command: RevokeKey) -> impl Future<Output = Answer<RevokeKeyOutcome>> + Send;
-
-    /// Gives an application to a partner.
-    fn put_application(&self, command: PutApplication) -> impl Future<Output = Answer<PutApplicationOutcome>> + Send;
-
+/// Answers questions. What is read is durable.
+pub trait Queries: Send + Sync + 'static {
     /// The key with this hash, valid or not.
     fn find_key(&self, hash: KeyHash) -> impl Future<Output = Answer<Option<KeyRecord>>> + Send;
-
-    /// Notes that a key was used, to the minute. Never waits and never fails: the note is for people, may be lost in a crash,
-    /// and reaches the disk within the minute.
-    fn note_use(&self, key: KeyHash, at: Timestamp);
 
     /// A partner's keys, valid or not, in the order of their ids; `None` if there is no such partner.
     fn keys_of(
@@ -338,10 +106,25 @@ pub trait Store: Send + Sync + 'static {
     /// Up to `limit` events with a sequence greater than `after`, in order. A reader that passes the last sequence it
     /// saw misses none.
     fn events(&self, after: u64, limit: usize) -> impl Future<Output = Answer<Vec<Event>>> + Send;
+}
+
+/// An export that is under way: everything that was there at one moment, in an order in which each record refers only to what
+/// came before it.
+pub trait Export: Send + 'static {
+    /// The next records; none at the end.
+    fn next(&mut self) -> impl Future<Output = Answer<Vec<Record>>> + Send;
+}
+
+/// Gives out everything.
+pub trait Exports: Send + Sync + 'static {
+    /// An export that is under way.
+    type Export: Export;
 
     /// Begins an export of everything that is durable now. It goes on beside other commands, and sees none of what they do.
     fn export(&self) -> impl Future<Output = Answer<Self::Export>> + Send;
-
-    /// Whether the store takes commands: asks whoever carries them out, and changes nothing.
-    fn check(&self) -> impl Future<Output = Answer<()>> + Send;
 }
+
+/// A whole store.
+pub trait Store: Commands + Queries + Exports {}
+
+impl<S: Commands + Queries + Exports> Store for S {}

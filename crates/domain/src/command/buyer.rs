@@ -1,0 +1,99 @@
+//! Buyers: registered once, however often the partner repeats the command (contract 2.5).
+
+use super::{Command, DecideError, Decided, Decision, Reads, Stamp, Values};
+use crate::buyer::{Buyer, NewBuyer};
+use crate::change::Change;
+use crate::idempotency::{Fingerprint, IdempotencyKey};
+use crate::store::Answer;
+use crate::view::{StoredBuyer, View};
+use crate::{BuyerId, PartnerId};
+
+/// A partner registers a buyer.
+#[derive(Clone, Debug)]
+pub struct CreateBuyer {
+    /// The partner.
+    pub partner: PartnerId,
+    /// The buyer's id.
+    pub id: BuyerId,
+    /// Set when the partner may repeat the command: the digest of the payload.
+    pub fingerprint: Option<Fingerprint>,
+    /// The buyer, checked.
+    pub buyer: NewBuyer,
+    /// When, by whom, in which request.
+    pub stamp: Stamp,
+}
+
+impl CreateBuyer {
+    /// Builds the command. With an idempotency key the buyer's id follows from the key; without one it is `fresh`.
+    pub fn new(
+        partner: PartnerId,
+        fresh: BuyerId,
+        key: Option<&IdempotencyKey>,
+        buyer: NewBuyer,
+        stamp: Stamp,
+    ) -> Self {
+        let id = key.map_or(fresh, |key| key.buyer_id(partner));
+        let fingerprint = key.map(|_| buyer.fingerprint());
+        Self { partner, id, fingerprint, buyer, stamp }
+    }
+}
+
+/// What became of a creation. `B` is the buyer that an earlier command created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CreateBuyerOutcome<C = Buyer, B = Buyer> {
+    /// The buyer was created now.
+    Created(C),
+    /// The same command created it before.
+    Replayed(B),
+    /// The key was used before, with another payload.
+    KeyReused,
+}
+
+impl Command for CreateBuyer {
+    type Outcome = CreateBuyerOutcome;
+    type Decided<T: Send + 'static, B: Send + 'static> = CreateBuyerOutcome<(), StoredBuyer<B>>;
+
+    fn reads(&self, reads: &mut Reads) {
+        let buyers = if self.fingerprint.is_some() { &mut reads.buyers } else { &mut reads.new_buyers };
+        buyers.push((self.partner, self.id));
+    }
+
+    fn decide<V: View>(&self, view: &V) -> Decided<CreateBuyerOutcome<(), StoredBuyer<V::Buyer>>> {
+        if let Some(stored) = view.buyer(self.partner, self.id)? {
+            return match (stored.fingerprint, self.fingerprint) {
+                (Some(old), Some(new)) if stored.partner == self.partner => Ok(Decision::unchanged(if old == new {
+                    CreateBuyerOutcome::Replayed(stored)
+                } else {
+                    CreateBuyerOutcome::KeyReused
+                })),
+                // Ids of creations that cannot be repeated are random: this is a broken generator, not a retry.
+                _ => Err(DecideError::Contradiction("the id of a new buyer is taken")),
+            };
+        }
+        let created = Change::BuyerCreated {
+            partner: self.partner,
+            buyer: self.id,
+            description: self.buyer.description().clone(),
+            fingerprint: self.fingerprint,
+            at: self.stamp.at,
+        };
+        Ok(Decision::with(CreateBuyerOutcome::Created(()), self.stamp.record(created)))
+    }
+
+    fn outcome<T: Send + 'static, B: Send + 'static>(
+        self,
+        decided: CreateBuyerOutcome<(), StoredBuyer<B>>,
+        values: &impl Values<T, B>,
+    ) -> Answer<CreateBuyerOutcome> {
+        Ok(match decided {
+            CreateBuyerOutcome::Created(()) => CreateBuyerOutcome::Created(Buyer {
+                id: self.id,
+                partner: self.partner,
+                description: self.buyer.into_description(),
+                created_at: self.stamp.at,
+            }),
+            CreateBuyerOutcome::Replayed(stored) => CreateBuyerOutcome::Replayed(values.buyer(self.id, stored)?),
+            CreateBuyerOutcome::KeyReused => CreateBuyerOutcome::KeyReused,
+        })
+    }
+}

@@ -1,0 +1,167 @@
+//! Offers: created and changed by the operator, moved on by the operator or by the partner (contract 2.1).
+
+use super::{Command, Decided, Decision, OfferRef, Reads, Stamp, Values};
+use crate::change::{Change, OfferKey};
+use crate::life_cycle::{Action, IllegalMove, Standing, Verdict};
+use crate::offer::{Offer, Status, Terms};
+use crate::store::Answer;
+use crate::view::{StoredOffer, View};
+use crate::{ApplicationId, OfferId, PartnerId};
+
+/// Moves an offer on: an accept of a partner, or a move of the operator.
+#[derive(Clone, Debug)]
+pub struct MoveOffer {
+    /// The partner that asks: the offer must be its own. `None` for the operator, who may move any.
+    pub partner: Option<PartnerId>,
+    /// The application that the offer belongs to.
+    pub application: ApplicationId,
+    /// The offer.
+    pub offer: OfferId,
+    /// What to do.
+    pub action: Action,
+    /// When, by whom, in which request.
+    pub stamp: Stamp,
+}
+
+/// What became of a move.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MoveOutcome<O = Offer> {
+    /// The offer as it is now. An accept of what is accepted already changes nothing.
+    Done(O),
+    /// The life cycle does not allow it.
+    Illegal(IllegalMove),
+    /// There is no such offer, or not of this partner.
+    NotFound,
+}
+
+impl Command for MoveOffer {
+    type Outcome = MoveOutcome;
+    type Decided<T: Send + 'static, B: Send + 'static> = MoveOutcome<OfferRef<T>>;
+
+    fn reads(&self, reads: &mut Reads) {
+        let Self { application, offer, .. } = *self;
+        match self.partner {
+            Some(partner) => reads.offers.push(OfferKey { partner, application, offer }),
+            None => reads.owned_offers.push((application, offer)),
+        }
+    }
+
+    fn decide<V: View>(&self, view: &V) -> Decided<MoveOutcome<OfferRef<V::Terms>>> {
+        let stored = view.offer(self.application, self.offer)?;
+        let stored = stored.filter(|stored| self.partner.is_none_or(|partner| partner == stored.partner));
+        let Some(StoredOffer { partner, mut standing, terms }) = stored else {
+            return Ok(Decision::unchanged(MoveOutcome::NotFound));
+        };
+        let key = OfferKey { partner, application: self.application, offer: self.offer };
+        let ruling = standing.decide(self.action, self.stamp.at);
+        let (mut changes, mut stamp) = (Vec::new(), self.stamp);
+        if let Some(expired) = ruling.expired {
+            standing.apply(expired);
+            changes.push(stamp.expiry(expired.at, moved(key, standing)));
+            stamp = stamp.second();
+        }
+        let outcome = match ruling.verdict {
+            Verdict::Moves(transition) => {
+                standing.apply(transition);
+                changes.push(stamp.record(moved(key, standing)));
+                MoveOutcome::Done(OfferRef { key, standing, terms })
+            }
+            Verdict::Stands => MoveOutcome::Done(OfferRef { key, standing, terms }),
+            Verdict::Illegal(illegal) => MoveOutcome::Illegal(illegal),
+        };
+        Ok(Decision { outcome, changes })
+    }
+
+    fn outcome<T: Send + 'static, B: Send + 'static>(
+        self,
+        decided: MoveOutcome<OfferRef<T>>,
+        values: &impl Values<T, B>,
+    ) -> Answer<MoveOutcome> {
+        Ok(match decided {
+            MoveOutcome::Done(offer) => MoveOutcome::Done(values.offer(offer)?),
+            MoveOutcome::Illegal(illegal) => MoveOutcome::Illegal(illegal),
+            MoveOutcome::NotFound => MoveOutcome::NotFound,
+        })
+    }
+}
+
+const fn moved(offer: OfferKey, standing: Standing) -> Change {
+    Change::OfferMoved { offer, status: standing.status, at: standing.status_changed_at }
+}
+
+/// The operator creates an offer or replaces its terms.
+#[derive(Clone, Debug)]
+pub struct PutOffer {
+    /// The application that the offer answers.
+    pub application: ApplicationId,
+    /// The offer.
+    pub offer: OfferId,
+    /// What is offered.
+    pub terms: Terms,
+    /// When, by whom, in which request.
+    pub stamp: Stamp,
+}
+
+/// What became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PutOfferOutcome<O = Offer> {
+    /// A new offer, Offered.
+    Created(O),
+    /// The offer has new terms.
+    Replaced(O),
+    /// The offer is no longer Offered; its terms are fixed.
+    Fixed(Status),
+    /// There is no such application.
+    NoApplication,
+}
+
+impl Command for PutOffer {
+    type Outcome = PutOfferOutcome;
+    type Decided<T: Send + 'static, B: Send + 'static> = PutOfferOutcome<(PartnerId, Standing)>;
+
+    fn reads(&self, reads: &mut Reads) {
+        reads.applications.push(self.application);
+        reads.owned_offers.push((self.application, self.offer));
+    }
+
+    fn decide<V: View>(&self, view: &V) -> Decided<PutOfferOutcome<(PartnerId, Standing)>> {
+        let Some(partner) = view.application(self.application)? else {
+            return Ok(Decision::unchanged(PutOfferOutcome::NoApplication));
+        };
+        let offer = OfferKey { partner, application: self.application, offer: self.offer };
+        let (stamp, terms) = (&self.stamp, self.terms.clone());
+        let Some(stored) = view.offer(self.application, self.offer)? else {
+            let standing = Standing::offered(&terms, stamp.at);
+            let created = stamp.record(Change::OfferCreated { offer, terms, at: stamp.at });
+            return Ok(Decision::with(PutOfferOutcome::Created((partner, standing)), created));
+        };
+        if let Some(expired) = stored.standing.expiry(stamp.at) {
+            let change = Change::OfferMoved { offer, status: expired.status, at: expired.at };
+            return Ok(Decision::with(PutOfferOutcome::Fixed(expired.status), stamp.expiry(expired.at, change)));
+        }
+        if stored.standing.status != Status::Offered {
+            return Ok(Decision::unchanged(PutOfferOutcome::Fixed(stored.standing.status)));
+        }
+        let standing = stored.standing.with_terms(&terms);
+        let replaced = stamp.record(Change::TermsReplaced { offer, terms });
+        Ok(Decision::with(PutOfferOutcome::Replaced((partner, standing)), replaced))
+    }
+
+    fn outcome<T: Send + 'static, B: Send + 'static>(
+        self,
+        decided: PutOfferOutcome<(PartnerId, Standing)>,
+        _: &impl Values<T, B>,
+    ) -> Answer<PutOfferOutcome> {
+        let Self { application, offer: id, terms, .. } = self;
+        let offer = |(partner, standing): (PartnerId, Standing)| {
+            let Standing { status, status_changed_at, .. } = standing;
+            Offer { id, application, partner, terms, status, status_changed_at }
+        };
+        Ok(match decided {
+            PutOfferOutcome::Created(stored) => PutOfferOutcome::Created(offer(stored)),
+            PutOfferOutcome::Replaced(stored) => PutOfferOutcome::Replaced(offer(stored)),
+            PutOfferOutcome::Fixed(status) => PutOfferOutcome::Fixed(status),
+            PutOfferOutcome::NoApplication => PutOfferOutcome::NoApplication,
+        })
+    }
+}

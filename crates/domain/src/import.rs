@@ -1,0 +1,245 @@
+//! What holds for a record that is imported.
+//!
+//! Structure, references, uniqueness, order and life cycle are checked here, and that a record can be stored. Rules about the
+//! moment (a key that has expired since) and rules about values that a setting relaxes or that came later do not reject a
+//! record: the import counts them, so that the operator can be warned.
+
+use crate::buyer::Description;
+use crate::buyer_checks::{self, BuyerChecks};
+use crate::change::{Change, OfferKey, Record};
+use crate::key::{KeyHash, KeyRecord};
+use crate::offer::Status;
+use crate::partner::Partner;
+use crate::view::{StoredOffer, View, ViewError};
+use crate::{ApplicationId, KeyId, OfferId, PartnerId, Timestamp};
+use std::collections::HashSet;
+
+/// Sequences are below this.
+pub const SEQUENCE_LIMIT: u64 = 1 << 63;
+
+/// The most bytes of text that a buyer may hold. More than a request can bring.
+pub const TEXT_LIMIT: usize = 96 * 1024;
+
+/// What becomes of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Admitted {
+    /// It is added, with this sequence if it keeps its own.
+    Add {
+        /// The sequence of the record.
+        sequence: Option<u64>,
+    },
+    /// Its subject was there before the import and stays as it is.
+    Keep,
+}
+
+/// Why a record is not admitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AdmitError {
+    /// A look-up has no answer.
+    View(ViewError),
+    /// The record does not fit. Says why, without quoting it.
+    Rejected(&'static str),
+}
+
+impl From<ViewError> for AdmitError {
+    fn from(error: ViewError) -> Self {
+        Self::View(error)
+    }
+}
+
+/// What an import did, and what the operator should know of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Imported {
+    /// Records that were added.
+    pub added: u64,
+    /// Records of what was there before, which was left as it is.
+    pub kept: u64,
+    /// Keys among those that were added that have expired.
+    pub expired_keys: u64,
+    /// Buyers among those that were added that a request could not create today.
+    pub unchecked_buyers: u64,
+}
+
+/// An import that is under way. Remembers ids, never values.
+#[derive(Debug)]
+pub struct Admission {
+    merge: bool,
+    now: Timestamp,
+    /// The sequence of the last record that had one.
+    last: u64,
+    /// What this import has added, and may change again.
+    partners: HashSet<PartnerId>,
+    keys: HashSet<(PartnerId, KeyId)>,
+    hashes: HashSet<KeyHash>,
+    /// Offers that were there before.
+    kept_offers: HashSet<(ApplicationId, OfferId)>,
+    done: Imported,
+}
+
+type Admit = Result<bool, AdmitError>;
+
+const REPEATED: Admit = Err(AdmitError::Rejected("its subject is there already"));
+
+fn reject(why: &'static str) -> Admit {
+    Err(AdmitError::Rejected(why))
+}
+
+impl Admission {
+    /// An import at the moment `now`: into an empty store, or with `merge` into any, of which nothing is changed.
+    pub fn new(merge: bool, now: Timestamp) -> Self {
+        Self {
+            merge,
+            now,
+            last: 0,
+            partners: HashSet::new(),
+            keys: HashSet::new(),
+            hashes: HashSet::new(),
+            kept_offers: HashSet::new(),
+            done: Imported::default(),
+        }
+    }
+
+    /// What the import did so far.
+    pub const fn done(&self) -> Imported {
+        self.done
+    }
+
+    /// Judges a record against what is stored, the records before it included.
+    ///
+    /// # Errors
+    /// If the record does not fit, or a look-up has no answer.
+    pub fn admit<V: View>(&mut self, record: &Record, view: &V) -> Result<Admitted, AdmitError> {
+        self.in_order(record)?;
+        let add = match &record.change {
+            Change::PartnerPut(partner) => self.partner(partner, view),
+            Change::KeyAdded(key) => self.key(key, view),
+            Change::KeyRevoked { partner, key, .. } => self.revocation((*partner, *key), view),
+            Change::KeyUsed { key, .. } => self.added_before(self.hashes.contains(key)),
+            Change::ApplicationPut { application, partner } => match view.application(*application)? {
+                Some(_) => self.there_before(),
+                None => has_partner(*partner, view),
+            },
+            Change::OfferCreated { offer, .. } => self.offer(offer, view),
+            Change::TermsReplaced { offer, .. } => self.later(offer, view, |stored| {
+                let fits = stored.standing.status == Status::Offered;
+                if fits { Ok(true) } else { reject("its offer is no longer Offered") }
+            }),
+            Change::OfferMoved { offer, status, .. } => self.later(offer, view, |stored| {
+                let fits = stored.standing.may_become(*status);
+                if fits { Ok(true) } else { reject("its offer cannot come to this status from the one that it has") }
+            }),
+            Change::BuyerCreated { partner, buyer, description, .. } => match view.buyer(*partner, *buyer)? {
+                Some(_) => self.there_before(),
+                None => self.buyer(*partner, description, view),
+            },
+        }?;
+        if !add {
+            self.done.kept += 1;
+            return Ok(Admitted::Keep);
+        }
+        self.done.added += 1;
+        Ok(Admitted::Add { sequence: record.sequence.filter(|_| !self.merge) })
+    }
+
+    fn in_order(&mut self, record: &Record) -> Result<(), AdmitError> {
+        if record.change.subject().is_some() && (record.cause.is_none() || record.sequence.is_none()) {
+            return Err(AdmitError::Rejected("its event is missing"));
+        }
+        if record.cause.zip(record.change.at()).is_some_and(|(cause, at)| cause.at != at) {
+            return Err(AdmitError::Rejected("its event is of another time"));
+        }
+        let Some(sequence) = record.sequence else { return Ok(()) };
+        if sequence >= SEQUENCE_LIMIT {
+            return Err(AdmitError::Rejected("its sequence is too large"));
+        }
+        if sequence <= self.last {
+            return Err(AdmitError::Rejected("its sequence is not greater than before"));
+        }
+        self.last = sequence;
+        Ok(())
+    }
+
+    /// For the first record of a subject.
+    const fn there_before(&self) -> Admit {
+        if self.merge { Ok(false) } else { REPEATED }
+    }
+
+    /// For a later record of a subject: it is kept as it was unless this import has added it.
+    const fn added_before(&self, own: bool) -> Admit {
+        if own { Ok(true) } else { self.there_before() }
+    }
+
+    fn partner<V: View>(&mut self, partner: &Partner, view: &V) -> Admit {
+        if !self.partners.contains(&partner.id) && view.partner(partner.id)?.is_some() {
+            return self.there_before();
+        }
+        if let Some(client) = &partner.oauth_client_id
+            && view.client(client)?.is_some_and(|owner| owner != partner.id)
+        {
+            return reject("another partner has its client id");
+        }
+        self.partners.insert(partner.id);
+        Ok(true)
+    }
+
+    /// A key that is added, or one that this import has added, as it was later.
+    fn key<V: View>(&mut self, key: &KeyRecord, view: &V) -> Admit {
+        has_partner(key.partner, view)?;
+        let name = (key.partner, key.id);
+        match (view.key(name.0, name.1)?, view.key_with_hash(key.hash)?) {
+            (Some(old), _) if old.hash != key.hash => return reject("another key has its id"),
+            (None, Some(_)) => return reject("another key has its hash"),
+            (Some(_), _) if !self.keys.contains(&name) => return self.there_before(),
+            (Some(_) | None, _) => {}
+        }
+        self.keys.insert(name);
+        self.hashes.insert(key.hash);
+        self.done.expired_keys += u64::from(key.expires_at.is_some_and(|end| end <= self.now));
+        Ok(true)
+    }
+
+    fn revocation<V: View>(&self, key: (PartnerId, KeyId), view: &V) -> Admit {
+        match view.key(key.0, key.1)? {
+            None => reject("its key is not there"),
+            Some(_) => self.added_before(self.keys.contains(&key)),
+        }
+    }
+
+    fn offer<V: View>(&mut self, offer: &OfferKey, view: &V) -> Admit {
+        match view.application(offer.application)? {
+            None => return reject("its application is not there"),
+            Some(owner) if owner != offer.partner => return reject("its application belongs to another partner"),
+            Some(_) => {}
+        }
+        if view.offer(offer.application, offer.offer)?.is_none() {
+            return Ok(true);
+        }
+        self.kept_offers.insert((offer.application, offer.offer));
+        self.there_before()
+    }
+
+    /// A change of an offer after its creation.
+    fn later<V: View>(&self, offer: &OfferKey, view: &V, fits: impl FnOnce(&StoredOffer<V::Terms>) -> Admit) -> Admit {
+        if self.kept_offers.contains(&(offer.application, offer.offer)) {
+            return self.there_before();
+        }
+        match view.offer(offer.application, offer.offer)? {
+            None => reject("its offer is not there"),
+            Some(stored) if stored.partner != offer.partner => reject("its offer belongs to another partner"),
+            Some(stored) => fits(&stored),
+        }
+    }
+
+    fn buyer<V: View>(&mut self, partner: PartnerId, description: &Description, view: &V) -> Admit {
+        has_partner(partner, view)?;
+        if description.texts().map(str::len).sum::<usize>() > TEXT_LIMIT {
+            return reject("it holds more text than can be stored");
+        }
+        self.done.unchecked_buyers += u64::from(buyer_checks::check(description.clone(), BuyerChecks::Full).is_err());
+        Ok(true)
+    }
+}
+
+fn has_partner<V: View>(id: PartnerId, view: &V) -> Admit {
+    if view.partner(id)?.is_some() { Ok(true) } else { reject("its partner is not there") }
+}
