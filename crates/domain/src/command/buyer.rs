@@ -53,6 +53,10 @@ impl Command for CreateBuyer {
     type Outcome = CreateBuyerOutcome;
     type Decided<T: Send + 'static, B: Send + 'static> = CreateBuyerOutcome<(), StoredBuyer<B>>;
 
+    fn partner(&self) -> Option<PartnerId> {
+        Some(self.partner)
+    }
+
     fn reads(&self, reads: &mut Reads) {
         let buyers = if self.fingerprint.is_some() { &mut reads.buyers } else { &mut reads.new_buyers };
         buyers.push((self.partner, self.id));

@@ -165,6 +165,11 @@ pub trait Command: Clone + Send + Sync + 'static {
     /// The same, with terms and descriptions as a view names them.
     type Decided<T: Send + 'static, B: Send + 'static>: Send + 'static;
 
+    /// The partner that gives the command; `None` for the operator and for the store itself.
+    fn partner(&self) -> Option<PartnerId> {
+        None
+    }
+
     /// Adds every key that [`Self::decide`] may look at.
     fn reads(&self, reads: &mut Reads);
 

@@ -38,6 +38,10 @@ impl Command for MoveOffer {
     type Outcome = MoveOutcome;
     type Decided<T: Send + 'static, B: Send + 'static> = MoveOutcome<OfferRef<T>>;
 
+    fn partner(&self) -> Option<PartnerId> {
+        self.partner
+    }
+
     fn reads(&self, reads: &mut Reads) {
         let Self { application, offer, .. } = *self;
         match self.partner {
