@@ -148,12 +148,18 @@ impl KeyRecord {
     }
 }
 
+/// The hour that a moment lies in: uses of a key are noted no finer, so that they cost at most one change an hour.
+pub fn hour_of(at: Timestamp) -> Timestamp {
+    let hours = at.timestamp().div_euclid(3_600);
+    Timestamp::from_timestamp(hours * 3_600, 0).expect("not greater than a moment that is in range")
+}
+
 /// A key with its last use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyInUse {
     /// The key.
     pub key: KeyRecord,
-    /// When it was last used, to the minute.
+    /// When it was last used, to the hour.
     pub last_used_at: Option<Timestamp>,
 }
 

@@ -42,8 +42,7 @@ struct State<T> {
 
 impl<T> Queue<T> {
     pub(crate) fn new(capacity: usize) -> Self {
-        let state =
-            State { lanes: HashMap::new(), turns: VecDeque::new(), length: 0, closed: false, sleepers: 0 };
+        let state = State { lanes: HashMap::new(), turns: VecDeque::new(), length: 0, closed: false, sleepers: 0 };
         Self { capacity, state: Mutex::new(state), filled: Condvar::new(), notify: Notify::new() }
     }
 

@@ -1,7 +1,7 @@
 //! Which uses of a key are the first of their hour: only those are written.
 
 use lendpay_domain::Timestamp;
-use lendpay_domain::key::KeyHash;
+use lendpay_domain::key::{KeyHash, hour_of};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -13,9 +13,8 @@ pub(crate) struct Hours(RwLock<HashMap<KeyHash, AtomicI64>>);
 impl Hours {
     /// The hour of a use, if it is another than that of the use before.
     pub(crate) fn new_hour(&self, key: KeyHash, at: Timestamp) -> Option<Timestamp> {
-        let hour = at.timestamp().div_euclid(3_600);
-        let new = self.is_new(key, hour);
-        Timestamp::from_timestamp(hour * 3_600, 0).filter(|_| new)
+        let hour = hour_of(at);
+        self.is_new(key, hour.timestamp()).then_some(hour)
     }
 
     fn is_new(&self, key: KeyHash, hour: i64) -> bool {

@@ -2,7 +2,7 @@
 
 use super::{Command, DecideError, Decided, Decision, Reads, Stamp, plain_outcome};
 use crate::change::{Change, Record};
-use crate::key::{KeyHash, KeyRecord};
+use crate::key::{KeyHash, KeyRecord, hour_of};
 use crate::partner::Partner;
 use crate::text::Name;
 use crate::view::View;
@@ -192,7 +192,7 @@ impl Command for PutApplication {
     }
 }
 
-/// Notes when a key was used. Nobody waits for it.
+/// Notes when a key was used, to the hour. Nobody waits for it.
 #[derive(Clone, Copy, Debug)]
 pub struct UseKey {
     /// The key.
@@ -209,7 +209,7 @@ impl Command for UseKey {
     }
 
     fn decide<V: View>(&self, view: &V) -> Decided<()> {
-        let Self { key, at } = *self;
+        let (key, at) = (self.key, hour_of(self.at));
         let later = view.key_used(key)?.is_none_or(|last| last < at);
         if !later || view.key_with_hash(key)?.is_none() {
             return Ok(Decision::unchanged(()));

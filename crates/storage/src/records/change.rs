@@ -38,12 +38,35 @@ pub(crate) struct OfferIds {
 pub(crate) enum ChangeRecord<'a> {
     PartnerPut(#[serde(borrow)] PartnerRecord<'a>),
     KeyAdded(#[serde(borrow)] KeyRow<'a>),
-    KeyRevoked { partner: [u8; 16], key: [u8; 16], at: Time },
-    KeyUsed { key: [u8; 32], at: Time },
-    ApplicationPut { application: [u8; 16], partner: [u8; 16] },
-    OfferCreated { offer: OfferIds, at: Time, #[serde(borrow)] terms: TermsRecord<'a> },
-    TermsReplaced { offer: OfferIds, #[serde(borrow)] terms: TermsRecord<'a> },
-    OfferMoved { offer: OfferIds, status: u8, at: Time },
+    KeyRevoked {
+        partner: [u8; 16],
+        key: [u8; 16],
+        at: Time,
+    },
+    KeyUsed {
+        key: [u8; 32],
+        at: Time,
+    },
+    ApplicationPut {
+        application: [u8; 16],
+        partner: [u8; 16],
+    },
+    OfferCreated {
+        offer: OfferIds,
+        at: Time,
+        #[serde(borrow)]
+        terms: TermsRecord<'a>,
+    },
+    TermsReplaced {
+        offer: OfferIds,
+        #[serde(borrow)]
+        terms: TermsRecord<'a>,
+    },
+    OfferMoved {
+        offer: OfferIds,
+        status: u8,
+        at: Time,
+    },
     BuyerCreated {
         partner: [u8; 16],
         buyer: [u8; 16],
@@ -148,9 +171,7 @@ impl TryFrom<ChangeRecord<'_>> for Change {
                 key: KeyId::from_bytes(key),
                 at: at.try_into()?,
             },
-            ChangeRecord::KeyUsed { key, at } => {
-                Self::KeyUsed { key: KeyHash::from_bytes(key), at: at.try_into()? }
-            }
+            ChangeRecord::KeyUsed { key, at } => Self::KeyUsed { key: KeyHash::from_bytes(key), at: at.try_into()? },
             ChangeRecord::ApplicationPut { application, partner } => Self::ApplicationPut {
                 application: ApplicationId::from_bytes(application),
                 partner: PartnerId::from_bytes(partner),

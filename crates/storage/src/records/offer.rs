@@ -1,8 +1,6 @@
 //! The terms of an offer.
 
-use super::codes::{
-    duration_code, duration_of, funding_code, funding_of, offer_type_code, offer_type_of,
-};
+use super::codes::{duration_code, duration_of, funding_code, funding_of, offer_type_code, offer_type_of};
 use super::{Dec, Time, times};
 use crate::codec::CodecError;
 use lendpay_domain::decimal::{Amount, Rate};

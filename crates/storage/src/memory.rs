@@ -1,0 +1,189 @@
+//! The reference store, for tests: every record in memory, in order. It holds nothing that outlives it.
+//!
+//! Other stores are compared with it, and tests of what stands above a store run on it. It is in no binary.
+
+use crate::ImportError;
+use lendpay_domain::buyer::{Buyer, Description};
+use lendpay_domain::change::Record;
+use lendpay_domain::command::{Command, UseKey, Whole};
+use lendpay_domain::event::Event;
+use lendpay_domain::import::{Admission, Admitted, Imported};
+use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
+use lendpay_domain::offer::{Offer, Terms};
+use lendpay_domain::page::{Page, Window};
+use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
+use lendpay_domain::view::{Nothing, Overlay};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A store in memory.
+#[derive(Default)]
+pub struct MemoryStore(Mutex<State>);
+
+struct State {
+    /// Every record, in order.
+    records: Vec<Record>,
+    /// What the records have led to.
+    view: Overlay<Nothing<Terms, Description>>,
+    /// The greatest sequence so far.
+    last: u64,
+}
+
+impl Default for State {
+    fn default() -> Self {
+        Self { records: Vec::new(), view: Overlay::new(Nothing::default()), last: 0 }
+    }
+}
+
+impl State {
+    fn run<C: Command>(&mut self, command: C) -> Answer<C::Outcome> {
+        let decision = command.decide(&self.view)?;
+        for change in decision.changes {
+            self.push(Record { sequence: Some(self.last + 1), ..change });
+        }
+        command.outcome(decision.outcome, &Whole)
+    }
+
+    fn push(&mut self, record: Record) {
+        self.view.apply(&record.change, Terms::clone, Description::clone).expect("a decision fits its view");
+        self.last = record.sequence.unwrap_or(self.last);
+        self.records.push(record);
+    }
+}
+
+impl MemoryStore {
+    /// Imports records, all or none: into an empty store, or with `merge` into any.
+    ///
+    /// # Errors
+    /// If the store is not empty, or a record does not fit. Nothing changes then.
+    pub fn import(
+        &self,
+        records: impl IntoIterator<Item = Record>,
+        merge: bool,
+        now: Timestamp,
+    ) -> Result<Imported, ImportError> {
+        let mut state = self.state();
+        if !merge && !state.records.is_empty() {
+            return Err(ImportError::NotEmpty { place: "in memory".to_owned() });
+        }
+        let (mut admission, mut next) = (Admission::new(merge, now), State::default());
+        state.records.iter().cloned().for_each(|record| next.push(record));
+        for record in records {
+            match admission.admit(&record, &next.view) {
+                Ok(Admitted::Keep) => {}
+                // Only a merge gives sequences: without one, a number between two neighbours may not exist.
+                Ok(Admitted::Add { sequence }) => {
+                    let sequence = sequence.or_else(|| merge.then_some(next.last + 1));
+                    next.push(Record { sequence, ..record });
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        *state = next;
+        Ok(admission.done())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Commands for MemoryStore {
+    async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        self.state().run(command)
+    }
+
+    fn note_use(&self, key: KeyHash, at: Timestamp) {
+        self.state().run(UseKey { key, at }).expect("look-ups in memory do not fail");
+    }
+
+    async fn check(&self) -> Answer<()> {
+        Ok(())
+    }
+}
+
+impl Queries for MemoryStore {
+    async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
+        Ok(self.state().view.tables.key_with_hash(hash).cloned())
+    }
+
+    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
+        let tables = &self.state().view.tables;
+        if !tables.partners.contains_key(&partner) {
+            return Ok(None);
+        }
+        let keys = tables.keys.values().filter(|key| key.partner == partner);
+        let keys = keys.map(|key| KeyInUse { key: key.clone(), last_used_at: tables.uses.get(&key.hash).copied() });
+        Ok(Some(page(keys, window, |key| key.key.id)))
+    }
+
+    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        Ok(self.state().view.tables.client(client))
+    }
+
+    async fn find_offer(&self, application: ApplicationId, id: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
+        let state = self.state();
+        let stored = state.view.tables.offers.get(&(application, id));
+        Ok(stored.map(|stored| stored.clone().offer(application, id).seen_at(now)))
+    }
+
+    async fn offers_of(
+        &self,
+        application: ApplicationId,
+        window: Window<OfferId>,
+        now: Timestamp,
+    ) -> Answer<Option<Page<Offer, OfferId>>> {
+        let tables = &self.state().view.tables;
+        if !tables.applications.contains_key(&application) {
+            return Ok(None);
+        }
+        let offers = tables.offers.iter().filter(|((of, _), _)| *of == application);
+        let offers = offers.map(|((_, id), stored)| stored.clone().offer(application, *id).seen_at(now));
+        Ok(Some(page(offers, window, |offer| offer.id)))
+    }
+
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        let FindBuyers { registration_number: wanted, window } = query;
+        let state = self.state();
+        let buyers = state.view.tables.buyers.iter().map(|(id, stored)| stored.clone().buyer(*id));
+        let buyers = buyers.filter(|buyer| wanted.is_none() || buyer.description.registration_number == wanted);
+        Ok(page(buyers, window, |buyer| buyer.id))
+    }
+
+    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
+        Ok(self.state().view.tables.buyers.get(&id).map(|stored| stored.clone().buyer(id)))
+    }
+
+    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
+        let state = self.state();
+        let events = state.records.iter().filter_map(Record::event);
+        Ok(events.filter(|event| event.sequence > after).take(limit).collect())
+    }
+}
+
+/// The part of a list that a window names.
+fn page<T, C: Ord + Copy>(items: impl Iterator<Item = T>, window: Window<C>, id: impl Fn(&T) -> C) -> Page<T, C> {
+    let mut items: Vec<_> = items.filter(|item| window.after.is_none_or(|after| id(item) > after)).collect();
+    items.sort_unstable_by_key(&id);
+    let more = items.len() > window.limit;
+    items.truncate(window.limit);
+    let next = items.last().map(&id).filter(|_| more);
+    Page { items, next }
+}
+
+/// An export of a [`MemoryStore`].
+pub struct MemoryExport(Vec<Record>);
+
+impl Exports for MemoryStore {
+    type Export = MemoryExport;
+
+    async fn export(&self) -> Answer<MemoryExport> {
+        Ok(MemoryExport(self.state().records.clone()))
+    }
+}
+
+impl Export for MemoryExport {
+    async fn next(&mut self) -> Answer<Vec<Record>> {
+        Ok(std::mem::take(&mut self.0))
+    }
+}
