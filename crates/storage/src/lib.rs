@@ -12,6 +12,7 @@
 //! What is promised, how it is kept and what it cannot do is in this crate's README.md.
 
 mod codec;
+pub mod embedded;
 mod import;
 mod job;
 #[cfg(feature = "memory")]
@@ -21,5 +22,6 @@ mod records;
 mod stats;
 mod uses;
 
+pub use crate::embedded::{EmbeddedExport, EmbeddedImport, EmbeddedOptions, EmbeddedStore};
 pub use crate::import::ImportError;
 pub use crate::stats::StoreStats;
