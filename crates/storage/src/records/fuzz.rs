@@ -1,13 +1,10 @@
 //! Values that are damaged although their checksum is right, as another program could write them: refused, never a panic.
 
-#[path = "../../../domain/tests/fuzz/mutated.rs"]
-mod mutated;
-
 use super::*;
 use crate::codec;
 use lendpay_domain::key::KeyHash;
+use lendpay_domain::testing::fuzz::{config, mutated, seeds};
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
-use mutated::{config, mutated, seeds};
 use proptest::prelude::*;
 
 const WORDS: &[&[u8]] =

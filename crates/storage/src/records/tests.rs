@@ -2,83 +2,15 @@
 
 use super::*;
 use crate::codec::{self, CodecError};
-use lendpay_domain::buyer::{BankAccount, Description};
-use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::idempotency::Fingerprint;
-use lendpay_domain::key::{Area, KeyHash, KeyRecord};
-use lendpay_domain::offer::{Details, Duration, FundingType, Offer, OfferType, RedirectUrl, Status, Terms};
-use lendpay_domain::partner::Partner;
-use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId};
+use lendpay_domain::key::KeyHash;
+use lendpay_domain::offer::{Offer, Status};
+use lendpay_domain::testing::strategies::{descriptions, keys, moments, partners, terms};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
-
-fn moments() -> impl Strategy<Value = Timestamp> {
-    // From the year 0 to 9999.
-    (-62_167_219_200_i64..253_402_300_800, 0..1_000_000_000_u32)
-        .prop_map(|(seconds, nanoseconds)| Timestamp::from_timestamp(seconds, nanoseconds).expect("in range"))
-}
-
-fn decimals(most: i64) -> impl Strategy<Value = Decimal> {
-    (0..=most, 0..=18_u32).prop_map(|(mantissa, scale)| Decimal::new(mantissa, scale))
-}
-
-fn texts() -> impl Strategy<Value = String> {
-    vec(any::<char>(), 0..40).prop_map(String::from_iter)
-}
-
-fn names() -> impl Strategy<Value = Name> {
-    texts().prop_filter_map("a name", |text| Name::parse(&text).ok())
-}
-
-prop_compose! {
-    fn terms()(
-        details in texts(),
-        offer_type in select(OfferType::ALL),
-        rate in decimals(1_000),
-        interest in option::of(decimals(1_000)),
-        expiry_at in option::of(moments()),
-        path in option::of("[a-zA-Z0-9/?=&%-]{0,40}"),
-        amount in option::of(decimals(1_000_000_000_000_000)),
-        duration in option::of(select(Duration::ALL)),
-    ) -> Terms {
-        Terms {
-            details: Details::parse(&details).expect("short"),
-            funding_type: FundingType::TermLoan,
-            offer_type,
-            annual_percentage_rate: Rate::new(rate).expect("in range"),
-            interest_rate: interest.map(|rate| Rate::new(rate).expect("in range")),
-            expiry_at,
-            redirect_url: path.map(|path| RedirectUrl::parse(&format!("https://a.example/{path}")).expect("a URL")),
-            amount: amount.map(|amount| Amount::new(amount).expect("in range")),
-            duration,
-        }
-    }
-}
-
-prop_compose! {
-    fn descriptions()(
-        texts in vec(option::of(texts()), 10),
-        kind in option::of(any::<i32>()),
-        has_account in any::<bool>(),
-    ) -> Description {
-        let mut texts = texts.into_iter();
-        let mut next = || texts.next().flatten();
-        let (name, registration_number, country_code) = (next(), next(), next());
-        let account = BankAccount {
-            currency_code: next(),
-            account_name: next(),
-            sort_code: next(),
-            account_number: next(),
-            bic: next(),
-            account_type: next(),
-            iban: next(),
-        };
-        Description { name, registration_number, country_code, kind, bank_account: has_account.then_some(account) }
-    }
-}
 
 /// Reads a value as every record there is; only a panic is an error.
 fn read_as_everything(value: &[u8]) -> [bool; 5] {
@@ -150,31 +82,13 @@ proptest! {
     }
 
     #[test]
-    fn partners_and_keys(
-        names in (names(), names()),
-        client in option::of(texts()),
-        times in (moments(), option::of(moments()), option::of(moments())),
-        ids in any::<[[u8; 16]; 2]>(),
-        areas in vec(select(&Area::ALL[..]), 0..3),
-        seed in any::<usize>(),
-    ) {
-        let id = PartnerId::from_bytes(ids[0]);
-        let partner = Partner { id, name: names.0, oauth_client_id: client, created_at: times.0 };
+    fn partners_and_keys(partner in partners(), key in keys(), seed in any::<usize>()) {
         let mut value = Vec::new();
         codec::seal(&PartnerRecord::from(&partner), &mut value).expect("small");
-        prop_assert_eq!(codec::unseal::<PartnerRecord<'_>>(&value).expect("readable").partner(id), Ok(partner));
+        let read = codec::unseal::<PartnerRecord<'_>>(&value).expect("readable").partner(partner.id);
+        prop_assert_eq!(read, Ok(partner));
         damage_is_found(&value, seed);
 
-        let key = KeyRecord {
-            id: KeyId::from_bytes(ids[1]),
-            partner: id,
-            hash: KeyHash::of("x"),
-            name: names.1,
-            areas: areas.into_iter().collect(),
-            created_at: times.0,
-            expires_at: times.1,
-            revoked_at: times.2,
-        };
         codec::seal(&KeyRow::from(&key), &mut value).expect("small");
         prop_assert_eq!(codec::unseal::<KeyRow<'_>>(&value).expect("readable").key(key.hash), Ok(key));
         damage_is_found(&value, seed);
