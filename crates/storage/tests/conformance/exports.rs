@@ -90,6 +90,8 @@ pub async fn an_export_is_one_moment_beside_writers<S: Store>(store: &Arc<S>) {
                     let id = 1_000_000 * (writer + 1) + n;
                     store.run(creation(1, id, None, description(), 3)).await.expect("works");
                     store.run(go(id % 50, Action::Accept, 4)).await.expect("works");
+                    // A store that never waits would leave no thread to the reader.
+                    tokio::task::yield_now().await;
                 }
             })
         })
