@@ -4,12 +4,12 @@
 //! group see what those before them have changed. It is also how a change is replayed: there is one place that says what a change
 //! does.
 
-use crate::buyer::Description;
+use crate::buyer::{Buyer, Description};
 use crate::change::{Change, OfferKey};
 use crate::idempotency::Fingerprint;
 use crate::key::{KeyHash, KeyRecord};
 use crate::life_cycle::{Standing, Transition};
-use crate::offer::Terms;
+use crate::offer::{Offer, Terms};
 use crate::partner::Partner;
 use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashMap;
@@ -61,6 +61,22 @@ pub struct StoredBuyer<B> {
     pub created_at: Timestamp,
     /// The description, or where it is.
     pub description: B,
+}
+
+impl StoredOffer<Terms> {
+    /// The whole offer.
+    pub fn offer(self, application: ApplicationId, id: OfferId) -> Offer {
+        let Self { partner, standing: Standing { status, status_changed_at, .. }, terms } = self;
+        Offer { id, application, partner, terms, status, status_changed_at }
+    }
+}
+
+impl StoredBuyer<Description> {
+    /// The whole buyer.
+    pub fn buyer(self, id: BuyerId) -> Buyer {
+        let Self { partner, created_at, description, fingerprint: _ } = self;
+        Buyer { id, partner, description, created_at }
+    }
 }
 
 /// What is stored, as far as decisions need it. Every method is a point look-up.

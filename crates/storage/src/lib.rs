@@ -2,30 +2,24 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `codec` | how one value is framed: version, body, checksum |
-//! | `records` | what the values hold, apart from the domain's types so that neither shapes the other |
-//! | [`sled`] | the embedded store |
-//! | [`postgres`] | the store on PostgreSQL |
-//! | `memory` | the reference store for tests, behind a feature |
-//! | `uses`, `stats`, `imported` | what both have |
+//! | [`embedded`] | the store for one process: a log, and an index over it |
+//! | [`postgres`] | the store on PostgreSQL, for any number of processes |
+//! | `memory` | the reference store, for tests (feature `memory`) |
+//! | `queue`, `job` | commands on their way, bounded and fair to partners, and their answers |
+//! | `records`, `codec` | the records that both keep as bytes |
+//! | `import`, `stats`, `uses` | what both have |
 //!
 //! What is promised, how it is kept and what it cannot do is in this crate's README.md.
 
 mod codec;
-mod imported;
-#[doc(hidden)]
-pub mod measured;
+mod import;
+mod job;
 #[cfg(feature = "memory")]
-mod memory;
-pub mod postgres;
+pub mod memory;
+mod queue;
 mod records;
-pub mod sled;
 mod stats;
 mod uses;
 
-pub use crate::imported::{ImportError, Imported};
-#[cfg(feature = "memory")]
-pub use crate::memory::{MemoryExport, MemoryStore};
-pub use crate::postgres::{PostgresAddress, PostgresExport, PostgresImport, PostgresOptions, PostgresStore};
-pub use crate::sled::{OpenError, SledExport, SledImport, SledOptions, SledStore};
+pub use crate::import::ImportError;
 pub use crate::stats::StoreStats;

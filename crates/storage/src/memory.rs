@@ -2,18 +2,17 @@
 //!
 //! Other stores are compared with it, and tests of what stands above a store run on it. It is in no binary.
 
-use crate::imported::ImportError;
+use crate::ImportError;
 use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::change::Record;
-use lendpay_domain::command::{Command, OfferRef, UseKey, Values};
+use lendpay_domain::command::{Command, UseKey, Whole};
 use lendpay_domain::event::Event;
-use lendpay_domain::import::{Admission, AdmitError, Admitted, Imported};
+use lendpay_domain::import::{Admission, Admitted, Imported};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
-use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
-use lendpay_domain::view::{Nothing, Overlay, StoredBuyer, StoredOffer};
+use lendpay_domain::view::{Nothing, Overlay};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -77,8 +76,7 @@ impl MemoryStore {
                     let sequence = sequence.or_else(|| merge.then_some(next.last + 1));
                     next.push(Record { sequence, ..record });
                 }
-                Err(AdmitError::Rejected(why)) => return Err(ImportError::Record(why)),
-                Err(AdmitError::View(error)) => return Err(ImportError::Failed(error.to_string())),
+                Err(error) => return Err(error.into()),
             }
         }
         *state = next;
@@ -126,7 +124,7 @@ impl Queries for MemoryStore {
     async fn find_offer(&self, application: ApplicationId, id: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
         let state = self.state();
         let stored = state.view.tables.offers.get(&(application, id));
-        Ok(stored.map(|stored| offer(application, id, stored).seen_at(now)))
+        Ok(stored.map(|stored| stored.clone().offer(application, id).seen_at(now)))
     }
 
     async fn offers_of(
@@ -140,20 +138,20 @@ impl Queries for MemoryStore {
             return Ok(None);
         }
         let offers = tables.offers.iter().filter(|((of, _), _)| *of == application);
-        let offers = offers.map(|((_, id), stored)| offer(application, *id, stored).seen_at(now));
+        let offers = offers.map(|((_, id), stored)| stored.clone().offer(application, *id).seen_at(now));
         Ok(Some(page(offers, window, |offer| offer.id)))
     }
 
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
         let FindBuyers { registration_number: wanted, window } = query;
         let state = self.state();
-        let buyers = state.view.tables.buyers.iter().map(|(id, stored)| buyer(*id, stored.clone()));
+        let buyers = state.view.tables.buyers.iter().map(|(id, stored)| stored.clone().buyer(*id));
         let buyers = buyers.filter(|buyer| wanted.is_none() || buyer.description.registration_number == wanted);
         Ok(page(buyers, window, |buyer| buyer.id))
     }
 
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        Ok(self.state().view.tables.buyers.get(&id).map(|stored| buyer(id, stored.clone())))
+        Ok(self.state().view.tables.buyers.get(&id).map(|stored| stored.clone().buyer(id)))
     }
 
     async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
@@ -171,29 +169,6 @@ fn page<T, C: Ord + Copy>(items: impl Iterator<Item = T>, window: Window<C>, id:
     items.truncate(window.limit);
     let next = items.last().map(&id).filter(|_| more);
     Page { items, next }
-}
-
-/// The view holds whole values: nothing has to be read.
-struct Whole;
-
-impl Values<Terms, Description> for Whole {
-    fn offer(&self, OfferRef { key, standing, terms }: OfferRef<Terms>) -> Answer<Offer> {
-        Ok(offer(key.application, key.offer, &StoredOffer { partner: key.partner, standing, terms }))
-    }
-
-    fn buyer(&self, id: BuyerId, stored: StoredBuyer<Description>) -> Answer<Buyer> {
-        Ok(buyer(id, stored))
-    }
-}
-
-fn offer(application: ApplicationId, id: OfferId, stored: &StoredOffer<Terms>) -> Offer {
-    let StoredOffer { partner, standing: Standing { status, status_changed_at, .. }, terms } = stored.clone();
-    Offer { id, application, partner, terms, status, status_changed_at }
-}
-
-fn buyer(id: BuyerId, stored: StoredBuyer<Description>) -> Buyer {
-    let StoredBuyer { partner, created_at, description, fingerprint: _ } = stored;
-    Buyer { id, partner, description, created_at }
 }
 
 /// An export of a [`MemoryStore`].

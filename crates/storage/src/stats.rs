@@ -1,5 +1,6 @@
 //! Counters of a store.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Counters since the store was opened.
@@ -17,7 +18,48 @@ pub struct StoreStats {
     pub syncing: Duration,
     /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
     pub events: [u64; 7],
-    /// Standbys of the database that a commit waits for, as seen at the last [`check`](lendpay_domain::Store::check); none for a
+    /// Standbys of the database that a commit waits for, as seen at the last [`check`](lendpay_domain::store::Commands::check); none for a
     /// store that has no such thing.
     pub standbys: Option<u64>,
+}
+
+/// What a store counts.
+#[derive(Debug, Default)]
+pub(crate) struct Counters {
+    commands: AtomicU64,
+    groups: AtomicU64,
+    largest: AtomicU64,
+    syncing: AtomicU64,
+    events: [AtomicU64; 7],
+}
+
+impl Counters {
+    /// A group was decided.
+    pub(crate) fn decided(&self, commands: usize) {
+        self.commands.fetch_add(commands as u64, Ordering::Relaxed);
+        self.largest.fetch_max(commands as u64, Ordering::Relaxed);
+    }
+
+    /// A group with these events became durable, which took so long.
+    pub(crate) fn durable(&self, took: Duration, events: [u64; 7]) {
+        for (total, more) in self.events.iter().zip(events) {
+            total.fetch_add(more, Ordering::Relaxed);
+        }
+        self.groups.fetch_add(1, Ordering::Relaxed);
+        let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+        self.syncing.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+
+    /// What was counted so far.
+    pub(crate) fn stats(&self, queued: usize) -> StoreStats {
+        StoreStats {
+            queued,
+            commands: self.commands.load(Ordering::Relaxed),
+            groups: self.groups.load(Ordering::Relaxed),
+            largest_group: self.largest.load(Ordering::Relaxed),
+            syncing: Duration::from_nanos(self.syncing.load(Ordering::Relaxed)),
+            events: self.events.each_ref().map(|count| count.load(Ordering::Relaxed)),
+            standbys: None,
+        }
+    }
 }

@@ -20,14 +20,13 @@ pub use party::{
     RevokeKeyOutcome, UseKey,
 };
 
-use crate::buyer::Buyer;
+use crate::buyer::{Buyer, Description};
 use crate::change::{Cause, Change, OfferKey, Record};
 use crate::event::Actor;
 use crate::key::KeyHash;
-use crate::life_cycle::Standing;
-use crate::offer::Offer;
+use crate::offer::{Offer, Terms};
 use crate::store::{Answer, StoreError};
-use crate::view::{StoredBuyer, View, ViewError};
+use crate::view::{StoredBuyer, StoredOffer, View, ViewError};
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 
 /// When, by whom and in which request a command is given. Taken once, at the edge.
@@ -135,12 +134,12 @@ pub struct Reads {
 /// A stored offer that an outcome speaks of, with its terms or where they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferRef<T> {
+    /// The application that it belongs to.
+    pub application: ApplicationId,
     /// The offer.
-    pub key: OfferKey,
-    /// Where it is in its life.
-    pub standing: Standing,
-    /// Its terms, or where they are.
-    pub terms: T,
+    pub id: OfferId,
+    /// What is stored of it.
+    pub stored: StoredOffer<T>,
 }
 
 /// Turns what a decision refers to into values.
@@ -156,6 +155,20 @@ pub trait Values<T, B> {
     /// # Errors
     /// If the description cannot be read.
     fn buyer(&self, id: BuyerId, stored: StoredBuyer<B>) -> Answer<Buyer>;
+}
+
+/// The values of a view that holds them whole.
+#[derive(Clone, Copy, Debug)]
+pub struct Whole;
+
+impl Values<Terms, Description> for Whole {
+    fn offer(&self, OfferRef { application, id, stored }: OfferRef<Terms>) -> Answer<Offer> {
+        Ok(stored.offer(application, id))
+    }
+
+    fn buyer(&self, id: BuyerId, stored: StoredBuyer<Description>) -> Answer<Buyer> {
+        Ok(stored.buyer(id))
+    }
 }
 
 /// What can be asked of a store. Atomic, and durable when it is answered.

@@ -2,10 +2,10 @@
 
 use super::{Command, Decided, Decision, OfferRef, Reads, Stamp, Values};
 use crate::change::{Change, OfferKey};
-use crate::life_cycle::{Action, IllegalMove, Standing, Verdict};
+use crate::life_cycle::{Action, IllegalMove, Standing, Transition, Verdict};
 use crate::offer::{Offer, Status, Terms};
 use crate::store::Answer;
-use crate::view::{StoredOffer, View};
+use crate::view::View;
 use crate::{ApplicationId, OfferId, PartnerId};
 
 /// Moves an offer on: an accept of a partner, or a move of the operator.
@@ -53,24 +53,24 @@ impl Command for MoveOffer {
     fn decide<V: View>(&self, view: &V) -> Decided<MoveOutcome<OfferRef<V::Terms>>> {
         let stored = view.offer(self.application, self.offer)?;
         let stored = stored.filter(|stored| self.partner.is_none_or(|partner| partner == stored.partner));
-        let Some(StoredOffer { partner, mut standing, terms }) = stored else {
-            return Ok(Decision::unchanged(MoveOutcome::NotFound));
-        };
-        let key = OfferKey { partner, application: self.application, offer: self.offer };
+        let Some(mut stored) = stored else { return Ok(Decision::unchanged(MoveOutcome::NotFound)) };
+        let (application, id) = (self.application, self.offer);
+        let key = OfferKey { partner: stored.partner, application, offer: id };
+        let standing = &mut stored.standing;
         let ruling = standing.decide(self.action, self.stamp.at);
         let (mut changes, mut stamp) = (Vec::new(), self.stamp);
         if let Some(expired) = ruling.expired {
             standing.apply(expired);
-            changes.push(stamp.expiry(expired.at, moved(key, standing)));
+            changes.push(stamp.expiry(expired.at, moved(key, expired)));
             stamp = stamp.second();
         }
         let outcome = match ruling.verdict {
             Verdict::Moves(transition) => {
                 standing.apply(transition);
-                changes.push(stamp.record(moved(key, standing)));
-                MoveOutcome::Done(OfferRef { key, standing, terms })
+                changes.push(stamp.record(moved(key, transition)));
+                MoveOutcome::Done(OfferRef { application, id, stored })
             }
-            Verdict::Stands => MoveOutcome::Done(OfferRef { key, standing, terms }),
+            Verdict::Stands => MoveOutcome::Done(OfferRef { application, id, stored }),
             Verdict::Illegal(illegal) => MoveOutcome::Illegal(illegal),
         };
         Ok(Decision { outcome, changes })
@@ -89,8 +89,8 @@ impl Command for MoveOffer {
     }
 }
 
-const fn moved(offer: OfferKey, standing: Standing) -> Change {
-    Change::OfferMoved { offer, status: standing.status, at: standing.status_changed_at }
+const fn moved(offer: OfferKey, Transition { status, at }: Transition) -> Change {
+    Change::OfferMoved { offer, status, at }
 }
 
 /// The operator creates an offer or replaces its terms.
@@ -140,8 +140,8 @@ impl Command for PutOffer {
             return Ok(Decision::with(PutOfferOutcome::Created((partner, standing)), created));
         };
         if let Some(expired) = stored.standing.expiry(stamp.at) {
-            let change = Change::OfferMoved { offer, status: expired.status, at: expired.at };
-            return Ok(Decision::with(PutOfferOutcome::Fixed(expired.status), stamp.expiry(expired.at, change)));
+            let found = stamp.expiry(expired.at, moved(offer, expired));
+            return Ok(Decision::with(PutOfferOutcome::Fixed(expired.status), found));
         }
         if stored.standing.status != Status::Offered {
             return Ok(Decision::unchanged(PutOfferOutcome::Fixed(stored.standing.status)));

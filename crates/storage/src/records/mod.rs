@@ -1,31 +1,22 @@
-//! What the values hold. These shapes are the format: a field is never moved, removed or given another meaning without a
-//! new version. None of them implements `Debug`, for they hold bank details.
+//! The records that both stores keep as bytes. These shapes are the format: once there is a release, a field is never moved,
+//! removed or given another meaning without a new version. None of them implements `Debug`, since they hold bank details.
 
 mod buyer;
+mod change;
 mod codes;
-#[cfg(test)]
-mod fuzz;
 mod offer;
 mod party;
-#[cfg(test)]
-mod tests;
 
 use crate::codec::CodecError;
 use lendpay_domain::Timestamp;
 use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
-pub(crate) use buyer::BuyerRecord;
-pub(crate) use codes::{ActorCode, status_code, status_of};
-pub(crate) use offer::{OfferHead, OfferState, OfferTail, offer_of};
-pub(crate) use party::{ApplicationRecord, KeyRow, PartnerRecord};
-
-/// Where in the embedded store's log a sealed value lies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Place {
-    pub at: u64,
-    pub length: u32,
-}
+pub(crate) use buyer::DescriptionRecord;
+pub(crate) use change::{ChangeRecord, Entry};
+pub(crate) use codes::{offer_type_code, offer_type_of, status_code, status_of};
+pub(crate) use offer::TermsRecord;
+pub(crate) use party::{KeyRow, PartnerRecord};
 
 /// A moment, to the nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +40,7 @@ impl TryFrom<Time> for Timestamp {
     }
 }
 
-fn times(time: Option<Time>) -> Result<Option<Timestamp>, CodecError> {
+pub(crate) fn times(time: Option<Time>) -> Result<Option<Timestamp>, CodecError> {
     time.map(Timestamp::try_from).transpose()
 }
 

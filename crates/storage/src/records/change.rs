@@ -1,0 +1,197 @@
+//! Changes with their causes: the entries of the embedded store's log, and what the database keeps of a change beside its typed
+//! columns.
+
+use super::codes::{ActorCode, status_code, status_of};
+use super::{DescriptionRecord, KeyRow, PartnerRecord, TermsRecord, Time};
+use crate::codec::CodecError;
+use lendpay_domain::change::{Cause, Change, OfferKey, Record};
+use lendpay_domain::idempotency::Fingerprint;
+use lendpay_domain::key::KeyHash;
+use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
+use serde::{Deserialize, Serialize};
+
+/// A change with its cause. The sequence is kept beside it.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Entry<'a> {
+    cause: Option<CauseRecord>,
+    #[serde(borrow)]
+    pub(crate) change: ChangeRecord<'a>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct CauseRecord {
+    event: [u8; 16],
+    at: Time,
+    actor: ActorCode,
+    operation: [u8; 16],
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OfferIds {
+    partner: [u8; 16],
+    application: [u8; 16],
+    offer: [u8; 16],
+}
+
+/// The order of the variants and of their fields is the format.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum ChangeRecord<'a> {
+    PartnerPut(#[serde(borrow)] PartnerRecord<'a>),
+    KeyAdded(#[serde(borrow)] KeyRow<'a>),
+    KeyRevoked {
+        partner: [u8; 16],
+        key: [u8; 16],
+        at: Time,
+    },
+    KeyUsed {
+        key: [u8; 32],
+        at: Time,
+    },
+    ApplicationPut {
+        application: [u8; 16],
+        partner: [u8; 16],
+    },
+    OfferCreated {
+        offer: OfferIds,
+        at: Time,
+        #[serde(borrow)]
+        terms: TermsRecord<'a>,
+    },
+    TermsReplaced {
+        offer: OfferIds,
+        #[serde(borrow)]
+        terms: TermsRecord<'a>,
+    },
+    OfferMoved {
+        offer: OfferIds,
+        status: u8,
+        at: Time,
+    },
+    BuyerCreated {
+        partner: [u8; 16],
+        buyer: [u8; 16],
+        at: Time,
+        fingerprint: Option<[u8; 32]>,
+        #[serde(borrow)]
+        description: DescriptionRecord<'a>,
+    },
+}
+
+impl<'a> From<&'a Record> for Entry<'a> {
+    fn from(record: &'a Record) -> Self {
+        Self { cause: record.cause.map(CauseRecord::from), change: (&record.change).into() }
+    }
+}
+
+impl Entry<'_> {
+    /// The record that the entry is.
+    pub(crate) fn record(self, sequence: u64) -> Result<Record, CodecError> {
+        let cause = self.cause.map(Cause::try_from).transpose()?;
+        Ok(Record { sequence: Some(sequence), cause, change: self.change.try_into()? })
+    }
+}
+
+impl From<Cause> for CauseRecord {
+    fn from(Cause { event, at, actor, operation }: Cause) -> Self {
+        Self { event: event.to_bytes(), at: at.into(), actor: actor.into(), operation: operation.to_bytes() }
+    }
+}
+
+impl TryFrom<CauseRecord> for Cause {
+    type Error = CodecError;
+
+    fn try_from(record: CauseRecord) -> Result<Self, CodecError> {
+        let CauseRecord { event, at, actor, operation } = record;
+        Ok(Self {
+            event: EventId::from_bytes(event),
+            at: at.try_into()?,
+            actor: actor.into(),
+            operation: OperationId::from_bytes(operation),
+        })
+    }
+}
+
+impl From<OfferKey> for OfferIds {
+    fn from(OfferKey { partner, application, offer }: OfferKey) -> Self {
+        Self { partner: partner.to_bytes(), application: application.to_bytes(), offer: offer.to_bytes() }
+    }
+}
+
+impl From<OfferIds> for OfferKey {
+    fn from(OfferIds { partner, application, offer }: OfferIds) -> Self {
+        Self {
+            partner: PartnerId::from_bytes(partner),
+            application: ApplicationId::from_bytes(application),
+            offer: OfferId::from_bytes(offer),
+        }
+    }
+}
+
+impl<'a> From<&'a Change> for ChangeRecord<'a> {
+    fn from(change: &'a Change) -> Self {
+        match change {
+            Change::PartnerPut(partner) => Self::PartnerPut(partner.into()),
+            Change::KeyAdded(key) => Self::KeyAdded(key.into()),
+            Change::KeyRevoked { partner, key, at } => {
+                Self::KeyRevoked { partner: partner.to_bytes(), key: key.to_bytes(), at: (*at).into() }
+            }
+            Change::KeyUsed { key, at } => Self::KeyUsed { key: key.to_bytes(), at: (*at).into() },
+            Change::ApplicationPut { application, partner } => {
+                Self::ApplicationPut { application: application.to_bytes(), partner: partner.to_bytes() }
+            }
+            Change::OfferCreated { offer, terms, at } => {
+                Self::OfferCreated { offer: (*offer).into(), at: (*at).into(), terms: terms.into() }
+            }
+            Change::TermsReplaced { offer, terms } => {
+                Self::TermsReplaced { offer: (*offer).into(), terms: terms.into() }
+            }
+            Change::OfferMoved { offer, status, at } => {
+                Self::OfferMoved { offer: (*offer).into(), status: status_code(*status), at: (*at).into() }
+            }
+            Change::BuyerCreated { partner, buyer, description, fingerprint, at } => Self::BuyerCreated {
+                partner: partner.to_bytes(),
+                buyer: buyer.to_bytes(),
+                at: (*at).into(),
+                fingerprint: fingerprint.map(Fingerprint::to_bytes),
+                description: description.into(),
+            },
+        }
+    }
+}
+
+impl TryFrom<ChangeRecord<'_>> for Change {
+    type Error = CodecError;
+
+    fn try_from(record: ChangeRecord<'_>) -> Result<Self, CodecError> {
+        Ok(match record {
+            ChangeRecord::PartnerPut(partner) => Self::PartnerPut(partner.try_into()?),
+            ChangeRecord::KeyAdded(key) => Self::KeyAdded(key.try_into()?),
+            ChangeRecord::KeyRevoked { partner, key, at } => Self::KeyRevoked {
+                partner: PartnerId::from_bytes(partner),
+                key: KeyId::from_bytes(key),
+                at: at.try_into()?,
+            },
+            ChangeRecord::KeyUsed { key, at } => Self::KeyUsed { key: KeyHash::from_bytes(key), at: at.try_into()? },
+            ChangeRecord::ApplicationPut { application, partner } => Self::ApplicationPut {
+                application: ApplicationId::from_bytes(application),
+                partner: PartnerId::from_bytes(partner),
+            },
+            ChangeRecord::OfferCreated { offer, at, terms } => {
+                Self::OfferCreated { offer: offer.into(), terms: terms.try_into()?, at: at.try_into()? }
+            }
+            ChangeRecord::TermsReplaced { offer, terms } => {
+                Self::TermsReplaced { offer: offer.into(), terms: terms.try_into()? }
+            }
+            ChangeRecord::OfferMoved { offer, status, at } => {
+                Self::OfferMoved { offer: offer.into(), status: status_of(status)?, at: at.try_into()? }
+            }
+            ChangeRecord::BuyerCreated { partner, buyer, at, fingerprint, description } => Self::BuyerCreated {
+                partner: PartnerId::from_bytes(partner),
+                buyer: BuyerId::from_bytes(buyer),
+                description: description.into(),
+                fingerprint: fingerprint.map(Fingerprint::from_bytes),
+                at: at.try_into()?,
+            },
+        })
+    }
+}
