@@ -88,6 +88,10 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
 ) -> Result<OpenedBy<D, O>, Problem> {
     let log = Arc::new(LogFile::open(disk.open_log()?, new)?);
     let mark = Mark::read(disk, &log.head)?;
+    if mark.is_none() {
+        // A head whose sync has failed can be read, and may not be on the disk.
+        log.write_again(0, FIRST)?;
+    }
     let durable = mark.map_or(START, |mark| mark.position);
     if log.file.length()? < durable.end {
         return Err(Problem::Log("its end is missing".to_owned()));

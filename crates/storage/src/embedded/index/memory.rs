@@ -1,4 +1,5 @@
-//! An index in memory, for the simulation: a crash of the process keeps a prefix of what was written since the last flush.
+//! An index in memory, for the simulation. A crash of the process keeps a prefix of what was written since the last flush; a power
+//! cut keeps any part of what was written since the last sync.
 
 use super::{Index, IndexError, IndexOpener, Item, Table};
 use std::collections::BTreeMap;
@@ -11,11 +12,26 @@ type Tables = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
 /// One write.
 type Write = ((Table, Vec<u8>), Vec<u8>);
 
+/// A fault that is built in, so that the simulation can be seen to find it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fault {
+    #[default]
+    None,
+    /// An insert is lost now and then.
+    LostInsert,
+    /// A flush does nothing.
+    SkippedFlush,
+}
+
 #[derive(Default)]
 struct State {
+    fault: Fault,
+    inserts: u64,
     now: Tables,
     /// What the operating system has.
     flushed: Tables,
+    /// What the disk has.
+    durable: Tables,
     /// What was written since.
     unflushed: Vec<Write>,
 }
@@ -25,6 +41,11 @@ struct State {
 pub(crate) struct MemoryIndex(Arc<Mutex<State>>);
 
 impl MemoryIndex {
+    /// An index that has a fault.
+    pub(crate) fn with_fault(fault: Fault) -> Self {
+        Self(Arc::new(Mutex::new(State { fault, ..State::default() })))
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -35,6 +56,18 @@ impl MemoryIndex {
         let writes = std::mem::take(&mut state.unflushed);
         state.flushed.extend(writes.into_iter().take(kept));
         state.now = state.flushed.clone();
+    }
+
+    /// The power is cut: of what was not synced, what `keep` says remains.
+    pub(crate) fn cut_power(&self, mut keep: impl FnMut() -> bool) {
+        let mut state = self.state();
+        let mut left = std::mem::take(&mut state.durable);
+        for (key, value) in &state.flushed {
+            if left.get(key) != Some(value) && keep() {
+                left.insert(key.clone(), value.clone());
+            }
+        }
+        (state.flushed, state.now, state.durable) = (left.clone(), left.clone(), left);
     }
 
     /// How many writes are not flushed.
@@ -53,6 +86,10 @@ impl Index for MemoryIndex {
     fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError> {
         let (key, value) = ((table, key.to_vec()), value.to_vec());
         let mut state = self.state();
+        state.inserts += 1;
+        if state.fault == Fault::LostInsert && state.inserts % 7 == 0 {
+            return Ok(());
+        }
         state.now.insert(key.clone(), value.clone());
         state.unflushed.push((key, value));
         Ok(())
@@ -76,13 +113,18 @@ impl Index for MemoryIndex {
 
     fn flush(&self) -> Result<(), IndexError> {
         let mut state = self.state();
-        state.flushed = state.now.clone();
-        state.unflushed.clear();
+        if state.fault != Fault::SkippedFlush {
+            let writes = std::mem::take(&mut state.unflushed);
+            state.flushed.extend(writes);
+        }
         Ok(())
     }
 
     fn sync(&self) -> Result<(), IndexError> {
-        self.flush()
+        self.flush()?;
+        let mut state = self.state();
+        state.durable = state.flushed.clone();
+        Ok(())
     }
 }
 
@@ -94,7 +136,8 @@ impl IndexOpener for MemoryIndex {
     }
 
     fn delete(&self) -> io::Result<()> {
-        *self.state() = State::default();
+        let mut state = self.state();
+        *state = State { fault: state.fault, ..State::default() };
         Ok(())
     }
 }
