@@ -1,7 +1,7 @@
 //! Keys: shown once, several at once, listed with their last use, revoked at once, expired in time.
 
 use crate::context::{Answer, Context, id, offer, terms};
-use lendpay_domain::Store as _;
+use lendpay_domain::store::Commands as _;
 use serde_json::{Value, json};
 
 fn keys(n: u128) -> String {
