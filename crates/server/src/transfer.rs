@@ -81,7 +81,7 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
                     return Err(format!("there is no store in {}; name another one with --store", path.display()));
                 }
                 let store = EmbeddedStore::open(path, options()).map_err(|error| match error {
-                    lendpay_storage::OpenError::InUse { .. } => {
+                    lendpay_storage::embedded::OpenError::InUse { .. } => {
                         format!("{error} Or export from the running service with --running.")
                     }
                     error => error.to_string(),
