@@ -77,7 +77,7 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
     serve::runtime()?.block_on(async {
         match place {
             StorePlace::Sled(path) => {
-                if !["log", "db"].iter().any(|file| path.join(file).exists()) {
+                if !path.join("log").exists() {
                     return Err(format!("there is no store in {}; name another one with --store", path.display()));
                 }
                 let store = EmbeddedStore::open(path, options()).map_err(|error| match error {
