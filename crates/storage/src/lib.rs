@@ -16,10 +16,12 @@ mod import;
 mod job;
 #[cfg(feature = "memory")]
 pub mod memory;
+pub mod postgres;
 mod queue;
 mod records;
 mod stats;
 mod uses;
 
 pub use crate::import::ImportError;
+pub use crate::postgres::{PostgresAddress, PostgresExport, PostgresImport, PostgresOptions, PostgresStore};
 pub use crate::stats::StoreStats;
