@@ -1,10 +1,10 @@
 //! Everything here that reads what others wrote, with damaged input: it answers or refuses, and never panics.
 
-use crate::mutated::{config, mutated, seeds};
 use crate::trace::TraceParent;
 use crate::wire::payload;
 use lendpay_domain::buyer_checks::{BuyerChecks, check};
 use lendpay_domain::idempotency::IdempotencyKey;
+use lendpay_domain::testing::fuzz::{config, mutated, seeds};
 use lendpay_domain::{ApplicationId, OperationId};
 use poem::http::{HeaderMap, HeaderValue};
 use proptest::prelude::*;

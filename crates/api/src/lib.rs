@@ -14,9 +14,6 @@ pub mod document;
 mod failure;
 #[cfg(test)]
 mod fuzz;
-#[cfg(test)]
-#[path = "../../domain/tests/fuzz/mutated.rs"]
-mod mutated;
 mod operations;
 mod operator_failure;
 mod operator_key;

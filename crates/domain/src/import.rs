@@ -71,8 +71,8 @@ pub struct Admission {
     partners: HashSet<PartnerId>,
     keys: HashSet<(PartnerId, KeyId)>,
     hashes: HashSet<KeyHash>,
-    /// Offers that were there before.
-    kept_offers: HashSet<(ApplicationId, OfferId)>,
+    /// With `merge` only: without it, every offer is one that this import has added.
+    offers: HashSet<(ApplicationId, OfferId)>,
     done: Imported,
 }
 
@@ -94,7 +94,7 @@ impl Admission {
             partners: HashSet::new(),
             keys: HashSet::new(),
             hashes: HashSet::new(),
-            kept_offers: HashSet::new(),
+            offers: HashSet::new(),
             done: Imported::default(),
         }
     }
@@ -114,7 +114,10 @@ impl Admission {
             Change::PartnerPut(partner) => self.partner(partner, view),
             Change::KeyAdded(key) => self.key(key, view),
             Change::KeyRevoked { partner, key, .. } => self.revocation((*partner, *key), view),
-            Change::KeyUsed { key, .. } => self.added_before(self.hashes.contains(key)),
+            Change::KeyUsed { key, .. } => match view.key_with_hash(*key)? {
+                None => reject("its key is not there"),
+                Some(_) => self.added_before(self.hashes.contains(key)),
+            },
             Change::ApplicationPut { application, partner } => match view.application(*application)? {
                 Some(_) => self.there_before(),
                 None => has_partner(*partner, view),
@@ -211,21 +214,22 @@ impl Admission {
             Some(owner) if owner != offer.partner => return reject("its application belongs to another partner"),
             Some(_) => {}
         }
-        if view.offer(offer.application, offer.offer)?.is_none() {
-            return Ok(true);
+        if view.offer(offer.application, offer.offer)?.is_some() {
+            return self.there_before();
         }
-        self.kept_offers.insert((offer.application, offer.offer));
-        self.there_before()
+        if self.merge {
+            self.offers.insert((offer.application, offer.offer));
+        }
+        Ok(true)
     }
 
     /// A change of an offer after its creation.
     fn later<V: View>(&self, offer: &OfferKey, view: &V, fits: impl FnOnce(&StoredOffer<V::Terms>) -> Admit) -> Admit {
-        if self.kept_offers.contains(&(offer.application, offer.offer)) {
-            return self.there_before();
-        }
+        let own = !self.merge || self.offers.contains(&(offer.application, offer.offer));
         match view.offer(offer.application, offer.offer)? {
             None => reject("its offer is not there"),
             Some(stored) if stored.partner != offer.partner => reject("its offer belongs to another partner"),
+            Some(_) if !own => Ok(false),
             Some(stored) => fits(&stored),
         }
     }

@@ -13,6 +13,7 @@
 //! | [`command`], [`view`] | what can be asked, what a decision may look at, and the decision |
 //! | [`import`] | what holds for a record that is imported |
 //! | [`store`], [`page`] | the ports that stores implement |
+//! | `testing` | samples and strategies for tests, behind a feature |
 
 pub mod bank;
 pub mod buyer;
@@ -31,6 +32,8 @@ pub mod offer;
 pub mod page;
 pub mod partner;
 pub mod store;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 pub mod text;
 pub mod view;
 

@@ -2,7 +2,7 @@
 
 use super::key_set::{KeySet, header};
 use crate::fuzz::JSON_WORDS;
-use crate::mutated::{config, mutated, seeds};
+use lendpay_domain::testing::fuzz::{config, mutated, seeds};
 use proptest::prelude::*;
 
 const TOKENS: [&str; 2] =

@@ -3,7 +3,7 @@
 use super::check;
 use super::tests::{file, records};
 use crate::fuzz::JSON_WORDS;
-use crate::mutated::{config, mutated};
+use lendpay_domain::testing::fuzz::{config, mutated};
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;

@@ -3,8 +3,8 @@
 use super::samples::*;
 use lendpay_domain::Store;
 use lendpay_domain::buyer::{BankAccount, Buyer, Description};
+use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome};
 use lendpay_domain::event::Subject;
-use lendpay_domain::store::{CreateBuyer, CreateBuyerOutcome};
 use std::sync::Arc;
 
 fn buyer_of(command: &CreateBuyer) -> Buyer {
@@ -22,7 +22,7 @@ pub async fn a_buyer_comes_back_exactly<S: Store>(store: &Arc<S>) {
     for (n, description) in (1..).zip([description(), Description::default(), empty_account, odd]) {
         let command = creation(1, n, None, description, 3);
         let wanted = buyer_of(&command);
-        assert_eq!(store.create_buyer(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
+        assert_eq!(store.run(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
         assert_eq!(store.find_buyer(buyer_id(n)).await, Ok(Some(wanted)));
         let event = all_events(&**store).await.pop().expect("its creation");
         assert_eq!(event.subject, Subject::Buyer(command.id));
@@ -36,19 +36,19 @@ pub async fn a_buyer_comes_back_exactly<S: Store>(store: &Arc<S>) {
 pub async fn a_creation_is_replayed_identically<S: Store>(store: &Arc<S>) {
     let first = creation(1, 1, Some("k"), description(), 3);
     let wanted = buyer_of(&first);
-    assert_eq!(store.create_buyer(first).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
+    assert_eq!(store.run(first).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
     for n in 2..5 {
         let again = creation(1, n, Some("k"), description(), 100);
-        assert_eq!(store.create_buyer(again).await, Ok(CreateBuyerOutcome::Replayed(wanted.clone())));
+        assert_eq!(store.run(again).await, Ok(CreateBuyerOutcome::Replayed(wanted.clone())));
     }
     assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
 }
 
 pub async fn a_key_with_another_payload_is_told<S: Store>(store: &Arc<S>) {
     let first = creation(1, 1, Some("k"), description(), 3);
-    store.create_buyer(first.clone()).await.expect("works");
+    store.run(first.clone()).await.expect("works");
     let other = Description { name: Some("other".into()), ..description() };
-    let answer = store.create_buyer(creation(1, 2, Some("k"), other, 4)).await;
+    let answer = store.run(creation(1, 2, Some("k"), other, 4)).await;
     assert_eq!(answer, Ok(CreateBuyerOutcome::KeyReused));
     assert_eq!(store.find_buyer(first.id).await, Ok(Some(buyer_of(&first))));
     assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
@@ -58,7 +58,7 @@ pub async fn partners_keys_do_not_meet<S: Store>(store: &Arc<S>) {
     for p in [1, 2] {
         let command = creation(p, p, Some("k"), description(), 3);
         let wanted = buyer_of(&command);
-        assert_eq!(store.create_buyer(command).await, Ok(CreateBuyerOutcome::Created(wanted)));
+        assert_eq!(store.run(command).await, Ok(CreateBuyerOutcome::Created(wanted)));
     }
 }
 
@@ -66,7 +66,7 @@ pub async fn without_a_key_every_creation_is_new<S: Store>(store: &Arc<S>) {
     for n in 1..4 {
         let command = creation(1, n, None, description(), 3);
         let wanted = buyer_of(&command);
-        assert_eq!(store.create_buyer(command).await, Ok(CreateBuyerOutcome::Created(wanted)));
+        assert_eq!(store.run(command).await, Ok(CreateBuyerOutcome::Created(wanted)));
     }
     assert_eq!(types_after(&**store, 0).await.len(), 3);
 }
@@ -77,7 +77,7 @@ pub async fn the_longest_buyer_is_kept<S: Store>(store: &Arc<S>) {
         let long = Description { name: Some("é🏭".repeat(10_900)), ..description() };
         let command = creation(1, n, Some(&n.to_string()), long, 3);
         let wanted = buyer_of(&command);
-        assert_eq!(store.create_buyer(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
+        assert_eq!(store.run(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
         assert_eq!(store.find_buyer(command.id).await, Ok(Some(wanted)));
     }
     assert_eq!(types_after(&**store, 0).await.len(), 39);

@@ -12,9 +12,9 @@ pub async fn events_tell_everything_in_order<S: Store>(store: &Arc<S>) {
     assert_eq!(all_events(&**store).await, []);
     with_partner(&**store, 1).await;
     with_offer(&**store, 1, 1, terms()).await;
-    store.create_buyer(creation(1, 1, None, description(), 3)).await.expect("works");
+    store.run(creation(1, 1, None, description(), 3)).await.expect("works");
     for action in [Action::Accept, Action::Advance, Action::Archive] {
-        done(store.move_offer(go(1, action, 4)).await.expect("works"));
+        done(store.run(go(1, action, 4)).await.expect("works"));
     }
     let all = all_events(&**store).await;
     let types: Vec<_> = all.iter().map(|event| event.subject.event_type()).collect();
@@ -48,8 +48,8 @@ pub async fn a_reader_beside_64_writers_gets_each_event_once<S: Store>(store: &A
             tokio::spawn(async move {
                 for n in writer * EACH..(writer + 1) * EACH {
                     with_offer(&*store, 1, n, terms()).await;
-                    accepted(store.accept_offer(accept(1, n, 5)).await.expect("works"));
-                    store.create_buyer(creation(1, n, None, description(), 6)).await.expect("works");
+                    done(store.run(accept(1, n, 5)).await.expect("works"));
+                    store.run(creation(1, n, None, description(), 6)).await.expect("works");
                 }
                 left.fetch_sub(1, Ordering::SeqCst);
             })

@@ -1,11 +1,14 @@
 //! Lists: complete, in order, in pages of any size; and when keys were used.
 
+use super::exports::everything;
 use super::samples::*;
+use chrono::TimeDelta;
 use lendpay_domain::buyer::{Buyer, Description};
+use lendpay_domain::change::Change;
 use lendpay_domain::key::KeyInUse;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{AddKey, Answer, FindBuyers};
-use lendpay_domain::{OfferId, Store};
+use lendpay_domain::store::{Answer, FindBuyers};
+use lendpay_domain::{OfferId, Store, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,7 +44,7 @@ pub async fn an_applications_offers_are_listed_and_no_others<S: Store>(store: &A
         let read = async |window| Ok(store.offers_of(application(2), window, at(2)).await?.expect("there"));
         assert_eq!(whole(limit, read).await, wanted);
     }
-    // A lapsed offer is seen as it is for any reader.
+    // An expired offer is seen as it is for any reader.
     let late = store.offers_of(application(2), window, at(5_000)).await.expect("works").expect("there");
     assert_eq!(late.items[5], wanted[5].clone().seen_at(at(5_000)));
     let last = OfferId::from_bytes([0xff; 16]);
@@ -54,7 +57,7 @@ pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S
     for n in 1..20 {
         let number = (n % 3 != 0).then(|| format!("number {}", n % 3));
         let command = creation(n % 2, n, None, Description { registration_number: number, ..description() }, 3);
-        store.create_buyer(command.clone()).await.expect("works");
+        store.run(command.clone()).await.expect("works");
         wanted.push(store.find_buyer(command.id).await.expect("works").expect("there"));
     }
     for limit in [1, 2, 7, 19, 30] {
@@ -75,27 +78,54 @@ pub async fn a_partners_keys_are_listed_with_their_last_use<S: Store>(store: &Ar
     }
     assert_eq!(store.keys_of(partner(1), window).await, Ok(Some(Page { items: vec![], next: None })));
     for n in 1..6 {
-        store.add_key(AddKey { key: key(1, n) }).await.expect("works");
-        store.add_key(AddKey { key: key(2, n + 10) }).await.expect("works");
+        store.run(add_key(key(1, n))).await.expect("works");
+        store.run(add_key(key(2, n + 10))).await.expect("works");
     }
     let unused: Vec<_> = (1..6).map(|n| KeyInUse { key: key(1, n), last_used_at: None }).collect();
     for limit in 1..7 {
         let read = async |window| Ok(store.keys_of(partner(1), window).await?.expect("there"));
         assert_eq!(whole(limit, read).await, unused);
     }
+    store.note_use(key(3, 99).hash, at(0));
     for seconds in [0, 1, 59, 200] {
         store.note_use(key(1, 2).hash, at(seconds));
     }
-    let minute = (at(200).timestamp() / 60) * 60;
-    for _ in 0..500 {
-        store.check().await.expect("works");
-        let keys = store.keys_of(partner(1), window).await.expect("works").expect("there").items;
-        if keys[1].last_used_at.is_some_and(|at| at.timestamp() == minute) {
-            assert_eq!((keys[0].last_used_at, keys[2].last_used_at), (None, None));
-            assert_eq!(keys[1].key, key(1, 2));
-            return;
+    let noted = async |hour: Timestamp| {
+        for _ in 0..500 {
+            store.check().await.expect("works");
+            let keys = store.keys_of(partner(1), window).await.expect("works").expect("there").items;
+            if keys[1].last_used_at == Some(hour) {
+                assert_eq!((keys[0].last_used_at, keys[2].last_used_at), (None, None));
+                assert_eq!(keys[1].key, key(1, 2));
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
         }
+        panic!("a use is noted in time");
+    };
+    let hour = |n: i64| Timestamp::from_timestamp((at(0).timestamp() / 3_600 + n) * 3_600, 0).expect("in range");
+    noted(hour(0)).await;
+    // The last nanosecond of the hour, then the first of the next, then an earlier use that comes late.
+    store.note_use(key(1, 2).hash, hour(1) - TimeDelta::nanoseconds(1));
+    store.note_use(key(1, 2).hash, hour(1));
+    noted(hour(1)).await;
+    store.note_use(key(1, 2).hash, at(0));
+    store.note_use(key(1, 3).hash, hour(0));
+    store.check().await.expect("works");
+    let uses = async || {
+        let records = everything(&**store).await;
+        let uses = records.into_iter().filter_map(|record| match record.change {
+            Change::KeyUsed { key, at } => Some((key, at)),
+            _ => None,
+        });
+        uses.collect::<Vec<_>>()
+    };
+    let mut found = uses().await;
+    while found.len() < 3 {
         tokio::time::sleep(Duration::from_millis(10)).await;
+        found = uses().await;
     }
-    panic!("a use is noted in time");
+    let (second, third) = (key(1, 2).hash, key(1, 3).hash);
+    found.sort_unstable_by_key(|(key, at)| (*key == third, *at));
+    assert_eq!(found, [(second, hour(0)), (second, hour(1)), (third, hour(0))], "one change an hour and key");
 }

@@ -3,6 +3,7 @@
 pub mod buyers;
 pub mod events;
 pub mod exports;
+pub mod imports;
 pub mod lists;
 pub mod moves;
 pub mod offers;
@@ -10,11 +11,14 @@ pub mod parties;
 pub mod races;
 pub mod samples;
 
-use lendpay_domain::Store;
+use lendpay_domain::change::Record;
+use lendpay_domain::import::Imported;
+use lendpay_domain::{Store, Timestamp};
+use lendpay_storage::ImportError;
 use std::sync::Arc;
 
 /// A backend under test. Dropping it removes what it has made.
-pub trait Backend: Sized {
+pub trait Backend: Sized + Send {
     /// The store.
     type Store: Store;
 
@@ -23,6 +27,22 @@ pub trait Backend: Sized {
 
     /// The store.
     fn store(&self) -> &Arc<Self::Store>;
+
+    /// Imports records, closing the store for it if that is how it imports. A rejected import leaves the backend as it was.
+    fn import(
+        self,
+        records: Vec<Record>,
+        merge: bool,
+        now: Timestamp,
+    ) -> impl Future<Output = (Self, Result<Imported, ImportError>)> + Send;
+
+    /// Closes the store and opens it again.
+    fn reopen(self) -> impl Future<Output = Self> + Send;
+
+    /// Ends the store without closing it, and opens what is left. Everything that was answered is there.
+    fn crash(self) -> impl Future<Output = Self> + Send {
+        self.reopen()
+    }
 }
 
 /// Makes a test of every case for a backend.
@@ -34,15 +54,16 @@ macro_rules! cases {
             parties::a_client_is_the_partner_that_has_its_id_now
             parties::keys_come_back_as_they_were_added
             parties::revoked_keys_stay_revoked
+            parties::a_second_key_with_an_id_or_a_hash_is_refused
             parties::applications_have_one_owner
             offers::an_offer_comes_back_exactly
             offers::terms_are_replaced_while_offered_and_fixed_afterwards
             offers::an_offer_needs_its_application
-            offers::new_terms_for_a_lapsed_offer_find_it_expired
+            offers::new_terms_find_an_offer_expired
             moves::an_accept_can_be_repeated
             moves::another_partners_offer_does_not_exist
             moves::expiry_before_at_and_after_its_moment
-            moves::a_lapse_and_an_archive_are_two_events
+            moves::an_expiry_and_an_archive_are_two_events
             moves::every_move_answers_as_the_life_cycle_says
             moves::accepting_one_offer_leaves_the_others_alone
             buyers::a_buyer_comes_back_exactly
@@ -56,13 +77,28 @@ macro_rules! cases {
             lists::an_applications_offers_are_listed_and_no_others
             lists::buyers_are_listed_and_found_by_their_number
             lists::a_partners_keys_are_listed_with_their_last_use
-            exports::an_export_holds_everything
+            exports::an_export_holds_every_change_with_its_cause
             exports::an_export_is_one_moment_beside_writers
             races::accepts_declines_and_archives_of_one_offer
             races::accepts_of_one_offer
             races::creations_with_one_key
         }
+        $crate::cases! { on $backend,
+            imports::a_store_that_was_imported_is_the_same_store
+            imports::what_is_not_empty_is_refused_and_untouched
+            imports::every_faulty_import_is_rejected_and_changes_nothing
+            imports::a_merge_adds_what_is_missing_and_overwrites_nothing
+            imports::a_merge_goes_on_with_no_subject_that_was_there
+            imports::expired_keys_and_unchecked_buyers_are_counted
+            imports::sequences_that_another_store_left_out_are_left_out_here
+        }
     };
+    (on $backend:ty, $($module:ident::$case:ident)+) => {$(
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        async fn $case() {
+            conformance::$module::$case::<$backend>().await;
+        }
+    )+};
     ($backend:ty, $($module:ident::$case:ident)+) => {$(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $case() {

@@ -2,13 +2,13 @@
 
 use super::samples::*;
 use lendpay_domain::Store;
+use lendpay_domain::command::{MoveOffer, MoveOutcome, Stamp};
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::life_cycle::{Action, IllegalMove, Verdict};
 use lendpay_domain::offer::{Offer, OfferType, Status, Terms};
-use lendpay_domain::store::{AcceptOffer, AcceptOutcome, MoveOffer, MoveOutcome};
 use std::sync::Arc;
 
-fn event_of(offer: &Offer, sequence: u64, stamp: &lendpay_domain::store::Stamp, status: Status) -> Event {
+fn event_of(offer: &Offer, sequence: u64, stamp: &Stamp, status: Status) -> Event {
     Event {
         sequence,
         id: stamp.event,
@@ -26,32 +26,32 @@ pub async fn an_accept_can_be_repeated<S: Store>(store: &Arc<S>) {
     let last = all_events(&**store).await.pop().expect("its creation").sequence;
     let command = accept(1, 1, 5);
     let wanted = Offer { status: Status::CustomerAccepted, status_changed_at: at(5), ..first };
-    assert_eq!(store.accept_offer(command.clone()).await, Ok(AcceptOutcome::Accepted(wanted.clone())));
+    assert_eq!(store.run(command.clone()).await, Ok(MoveOutcome::Done(wanted.clone())));
     // Long after the expiry, too: what is accepted stays so.
     for seconds in [5, 6, 5_000] {
-        assert_eq!(store.accept_offer(accept(1, 1, seconds)).await, Ok(AcceptOutcome::Accepted(wanted.clone())));
+        assert_eq!(store.run(accept(1, 1, seconds)).await, Ok(MoveOutcome::Done(wanted.clone())));
         assert_eq!(store.find_offer(application(1), offer(1), at(seconds)).await, Ok(Some(wanted.clone())));
     }
     let events = store.events(last, 10).await.expect("works");
     assert_eq!(events.len(), 1);
     assert_eq!(events[0], event_of(&wanted, events[0].sequence, &command.stamp, Status::CustomerAccepted));
-    let advanced = done(store.move_offer(go(1, Action::Advance, 7)).await.expect("works"));
-    assert_eq!(accepted(store.accept_offer(accept(1, 1, 8)).await.expect("works")), advanced);
+    let advanced = done(store.run(go(1, Action::Advance, 7)).await.expect("works"));
+    assert_eq!(done(store.run(accept(1, 1, 8)).await.expect("works")), advanced);
 }
 
 pub async fn another_partners_offer_does_not_exist<S: Store>(store: &Arc<S>) {
     with_partner(&**store, 1).await;
     with_partner(&**store, 2).await;
     let mine = with_offer(&**store, 1, 1, terms()).await;
-    let theirs = AcceptOffer { partner: partner(2), ..accept(1, 1, 5) };
-    assert_eq!(store.accept_offer(theirs).await, Ok(AcceptOutcome::NotFound));
-    let lapsed = AcceptOffer { partner: partner(2), ..accept(1, 1, 5_000) };
-    assert_eq!(store.accept_offer(lapsed).await, Ok(AcceptOutcome::NotFound));
-    let elsewhere = AcceptOffer { application: application(2), ..accept(1, 1, 5) };
-    assert_eq!(store.accept_offer(elsewhere).await, Ok(AcceptOutcome::NotFound));
-    assert_eq!(store.accept_offer(accept(1, 2, 5)).await, Ok(AcceptOutcome::NotFound));
+    let theirs = MoveOffer { partner: Some(partner(2)), ..accept(1, 1, 5) };
+    assert_eq!(store.run(theirs).await, Ok(MoveOutcome::NotFound));
+    let expired = MoveOffer { partner: Some(partner(2)), ..accept(1, 1, 5_000) };
+    assert_eq!(store.run(expired).await, Ok(MoveOutcome::NotFound));
+    let elsewhere = MoveOffer { application: application(2), ..accept(1, 1, 5) };
+    assert_eq!(store.run(elsewhere).await, Ok(MoveOutcome::NotFound));
+    assert_eq!(store.run(accept(1, 2, 5)).await, Ok(MoveOutcome::NotFound));
     let command = MoveOffer { application: application(2), ..go(1, Action::Decline, 5) };
-    assert_eq!(store.move_offer(command).await, Ok(MoveOutcome::NotFound));
+    assert_eq!(store.run(command).await, Ok(MoveOutcome::NotFound));
     assert_eq!(store.find_offer(application(1), offer(1), at(5)).await, Ok(Some(mine)));
     assert_eq!(types_after(&**store, 0).await, ["offer.created"]);
 }
@@ -65,41 +65,41 @@ pub async fn expiry_before_at_and_after_its_moment<S: Store>(store: &Arc<S>) {
         let mut command = accept(1, n, 0);
         command.stamp.at = expiry + chrono::Duration::nanoseconds(late);
         let seen = store.find_offer(application(1), offer(n), command.stamp.at).await;
-        let answer = store.accept_offer(command.clone()).await;
+        let answer = store.run(command.clone()).await;
         let events = store.events(last, 10).await.expect("works");
         if late < 0 {
             assert_eq!(seen, Ok(Some(first)));
-            assert_eq!(accepted(answer.expect("works")).status, Status::CustomerAccepted);
+            assert_eq!(done(answer.expect("works")).status, Status::CustomerAccepted);
             assert_eq!(events.len(), 1);
             continue;
         }
         let expired = Offer { status: Status::Expired, status_changed_at: expiry, ..first };
         assert_eq!(seen, Ok(Some(expired.clone())), "a reader sees it before it is stored");
         let illegal = IllegalMove { from: Status::Expired, to: Status::CustomerAccepted, indicative: false };
-        assert_eq!(answer, Ok(AcceptOutcome::Refused(illegal)));
-        let mut lapse = command.stamp;
-        lapse.at = expiry;
-        lapse.actor = Actor::Clock;
-        assert_eq!(events, [event_of(&expired, events[0].sequence, &lapse, Status::Expired)]);
+        assert_eq!(answer, Ok(MoveOutcome::Illegal(illegal)));
+        let mut expiry_stamp = command.stamp;
+        expiry_stamp.at = expiry;
+        expiry_stamp.actor = Actor::Clock;
+        assert_eq!(events, [event_of(&expired, events[0].sequence, &expiry_stamp, Status::Expired)]);
         // Stored: a reader whose clock is behind sees it as well, and nothing is found twice.
         assert_eq!(store.find_offer(application(1), offer(n), at(0)).await, Ok(Some(expired)));
-        assert_eq!(store.accept_offer(accept(1, n, 2_000)).await, Ok(AcceptOutcome::Refused(illegal)));
+        assert_eq!(store.run(accept(1, n, 2_000)).await, Ok(MoveOutcome::Illegal(illegal)));
         assert_eq!(store.events(last, 10).await.map(|events| events.len()), Ok(1));
     }
 }
 
-pub async fn a_lapse_and_an_archive_are_two_events<S: Store>(store: &Arc<S>) {
+pub async fn an_expiry_and_an_archive_are_two_events<S: Store>(store: &Arc<S>) {
     with_partner(&**store, 1).await;
     let first = with_offer(&**store, 1, 1, terms()).await;
     let last = all_events(&**store).await.pop().expect("its creation").sequence;
     let command = go(1, Action::Archive, 2_000);
-    let archived = done(store.move_offer(command.clone()).await.expect("works"));
+    let archived = done(store.run(command.clone()).await.expect("works"));
     assert_eq!(archived, Offer { status: Status::Archived, status_changed_at: at(2_000), ..first });
     let events = store.events(last, 10).await.expect("works");
     assert_eq!(events.len(), 2);
-    let mut lapse = command.stamp;
-    (lapse.at, lapse.actor) = (at(1_000), Actor::Clock);
-    assert_eq!(events[0], event_of(&archived, events[0].sequence, &lapse, Status::Expired));
+    let mut expiry_stamp = command.stamp;
+    (expiry_stamp.at, expiry_stamp.actor) = (at(1_000), Actor::Clock);
+    assert_eq!(events[0], event_of(&archived, events[0].sequence, &expiry_stamp, Status::Expired));
     let mut archive = command.stamp;
     archive.event = archive.event.sibling();
     assert_eq!(events[1], event_of(&archived, events[1].sequence, &archive, Status::Archived));
@@ -117,11 +117,11 @@ pub async fn every_move_answers_as_the_life_cycle_says<S: Store>(store: &Arc<S>)
                 n += 1;
                 with_offer(&**store, 1, n, Terms { offer_type, ..terms() }).await;
                 for &step in way {
-                    store.move_offer(go(n, step, 2)).await.expect("works");
+                    store.run(go(n, step, 2)).await.expect("works");
                 }
                 let before = store.find_offer(application(1), offer(n), at(3)).await.expect("works").expect("there");
                 let last = all_events(&**store).await.pop().expect("its creation").sequence;
-                let wanted = match before.decide(action, at(4)).verdict {
+                let wanted = match before.standing().decide(action, at(4)).verdict {
                     Verdict::Moves(change) => MoveOutcome::Done(Offer {
                         status: change.status,
                         status_changed_at: change.at,
@@ -130,7 +130,7 @@ pub async fn every_move_answers_as_the_life_cycle_says<S: Store>(store: &Arc<S>)
                     Verdict::Stands => MoveOutcome::Done(before.clone()),
                     Verdict::Illegal(illegal) => MoveOutcome::Illegal(illegal),
                 };
-                assert_eq!(store.move_offer(go(n, action, 4)).await, Ok(wanted.clone()), "{before:?} {action:?}");
+                assert_eq!(store.run(go(n, action, 4)).await, Ok(wanted.clone()), "{before:?} {action:?}");
                 let after = store.find_offer(application(1), offer(n), at(5)).await.expect("works").expect("there");
                 let events = store.events(last, 10).await.expect("works").len();
                 match wanted {
@@ -147,6 +147,6 @@ pub async fn accepting_one_offer_leaves_the_others_alone<S: Store>(store: &Arc<S
     with_partner(&**store, 1).await;
     with_offer(&**store, 1, 1, terms()).await;
     let other = with_offer(&**store, 1, 2, terms()).await;
-    accepted(store.accept_offer(accept(1, 1, 5)).await.expect("works"));
+    done(store.run(accept(1, 1, 5)).await.expect("works"));
     assert_eq!(store.find_offer(application(1), offer(2), at(6)).await, Ok(Some(other)));
 }

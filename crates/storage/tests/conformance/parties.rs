@@ -1,47 +1,37 @@
 //! Partners, keys, applications.
 
+use super::exports::everything;
 use super::samples::*;
-use lendpay_domain::key::{Area, KeyHash};
+use lendpay_domain::change::Change;
+use lendpay_domain::command::{AddKeyOutcome, PutApplicationOutcome, PutPartnerOutcome, RevokeKeyOutcome};
+use lendpay_domain::key::{Area, KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
-use lendpay_domain::store::{
-    AddKey, AddKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
-    RevokeKeyOutcome,
-};
-use lendpay_domain::{KeyId, Store};
+use lendpay_domain::{Store, StoreError};
 use std::sync::Arc;
 
 pub async fn partners_are_created_renamed_and_keep_their_client_ids_apart<S: Store>(store: &Arc<S>) {
-    let put = |n, text: &str, client: Option<&str>, seconds| PutPartner {
-        id: partner(n),
-        name: name(text),
-        oauth_client_id: client.map(str::to_owned),
-        at: at(seconds),
-    };
     let is = |n, text: &str, client: Option<&str>, seconds| Partner {
         id: partner(n),
         name: name(text),
         oauth_client_id: client.map(str::to_owned),
         created_at: at(seconds),
     };
-    let answer = store.put_partner(put(1, "a", Some("client"), 0)).await;
+    let answer = store.run(put_partner(1, "a", Some("client"), 0)).await;
     assert_eq!(answer, Ok(PutPartnerOutcome::Created(is(1, "a", Some("client"), 0))));
-    let answer = store.put_partner(put(1, "ä", Some("client"), 5)).await;
+    let answer = store.run(put_partner(1, "ä", Some("client"), 5)).await;
     assert_eq!(answer, Ok(PutPartnerOutcome::Updated(is(1, "ä", Some("client"), 0))));
-    assert_eq!(store.put_partner(put(2, "b", Some("client"), 6)).await, Ok(PutPartnerOutcome::ClientTaken));
-    let answer = store.put_partner(put(2, "b", None, 7)).await;
+    assert_eq!(store.run(put_partner(2, "b", Some("client"), 6)).await, Ok(PutPartnerOutcome::ClientTaken));
+    let answer = store.run(put_partner(2, "b", None, 7)).await;
     assert_eq!(answer, Ok(PutPartnerOutcome::Created(is(2, "b", None, 7))));
-    assert_eq!(store.put_partner(put(2, "b", Some("client"), 8)).await, Ok(PutPartnerOutcome::ClientTaken));
-    let answer = store.put_partner(put(1, "ä", None, 9)).await;
+    assert_eq!(store.run(put_partner(2, "b", Some("client"), 8)).await, Ok(PutPartnerOutcome::ClientTaken));
+    let answer = store.run(put_partner(1, "ä", None, 9)).await;
     assert_eq!(answer, Ok(PutPartnerOutcome::Updated(is(1, "ä", None, 0))));
-    let answer = store.put_partner(put(2, "b", Some("client"), 10)).await;
+    let answer = store.run(put_partner(2, "b", Some("client"), 10)).await;
     assert_eq!(answer, Ok(PutPartnerOutcome::Updated(is(2, "b", Some("client"), 7))), "the client id is free again");
 }
 
 pub async fn a_client_is_the_partner_that_has_its_id_now<S: Store>(store: &Arc<S>) {
-    let put = |n, client: Option<&str>| {
-        let oauth_client_id = client.map(str::to_owned);
-        store.put_partner(PutPartner { id: partner(n), name: name("a partner"), oauth_client_id, at: at(0) })
-    };
+    let put = |n, client: Option<&str>| store.run(put_partner(n, "a partner", client, 0));
     assert_eq!(store.find_client("client").await, Ok(None));
     put(1, Some("client")).await.expect("works");
     put(2, None).await.expect("works");
@@ -64,14 +54,14 @@ pub async fn a_client_is_the_partner_that_has_its_id_now<S: Store>(store: &Arc<S
 }
 
 pub async fn keys_come_back_as_they_were_added<S: Store>(store: &Arc<S>) {
-    assert_eq!(store.add_key(AddKey { key: key(1, 1) }).await, Ok(AddKeyOutcome::NoPartner));
+    assert_eq!(store.run(add_key(key(1, 1))).await, Ok(AddKeyOutcome::NoPartner));
     assert_eq!(store.find_key(key(1, 1).hash).await, Ok(None));
     with_partner(&**store, 1).await;
     let mut other = key(1, 2);
     other.areas = Area::ALL.into_iter().collect();
     other.expires_at = None;
     for record in [key(1, 1), other] {
-        assert_eq!(store.add_key(AddKey { key: record.clone() }).await, Ok(AddKeyOutcome::Added));
+        assert_eq!(store.run(add_key(record.clone())).await, Ok(AddKeyOutcome::Added));
         assert_eq!(store.find_key(record.hash).await, Ok(Some(record)));
     }
     assert_eq!(store.find_key(KeyHash::of("")).await, Ok(None));
@@ -80,11 +70,8 @@ pub async fn keys_come_back_as_they_were_added<S: Store>(store: &Arc<S>) {
 pub async fn revoked_keys_stay_revoked<S: Store>(store: &Arc<S>) {
     with_partner(&**store, 1).await;
     with_partner(&**store, 2).await;
-    store.add_key(AddKey { key: key(1, 1) }).await.expect("works");
-    let revoke = |p, n, seconds| {
-        let command = RevokeKey { partner: partner(p), key: KeyId::from_bytes(bytes(n)), at: at(seconds) };
-        store.revoke_key(command)
-    };
+    store.run(add_key(key(1, 1))).await.expect("works");
+    let revoke = |p, n, seconds| store.run(revoke(p, n, seconds));
     assert_eq!(revoke(2, 1, 2).await, Ok(RevokeKeyOutcome::NotFound), "another partner's");
     assert_eq!(revoke(1, 2, 2).await, Ok(RevokeKeyOutcome::NotFound));
     assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))));
@@ -93,12 +80,41 @@ pub async fn revoked_keys_stay_revoked<S: Store>(store: &Arc<S>) {
     revoked.revoked_at = Some(at(3));
     assert_eq!(store.find_key(revoked.hash).await, Ok(Some(revoked.clone())));
     assert_eq!(revoke(1, 1, 4).await, Ok(RevokeKeyOutcome::Revoked));
-    store.add_key(AddKey { key: key(1, 1) }).await.expect("works");
+    store.run(add_key(key(1, 1))).await.expect("works");
     assert_eq!(store.find_key(revoked.hash).await, Ok(Some(revoked)), "revoked when it was, and for good");
 }
 
+/// Keys are made with random ids and secrets: a second one is a fault of whoever makes them, and changes nothing.
+pub async fn a_second_key_with_an_id_or_a_hash_is_refused<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    with_partner(&**store, 2).await;
+    store.run(add_key(key(1, 1))).await.expect("works");
+    store.run(add_key(key(1, 3))).await.expect("works");
+    let with_hash = |p, n, hash: KeyHash| KeyRecord { hash, ..key(p, n) };
+    for taken in [
+        with_hash(1, 1, key(1, 2).hash),
+        with_hash(1, 1, key(1, 3).hash),
+        with_hash(1, 2, key(1, 1).hash),
+        with_hash(2, 2, key(1, 1).hash),
+        with_hash(2, 1, key(1, 1).hash),
+    ] {
+        assert_eq!(store.run(add_key(taken)).await, Err(StoreError::Unavailable));
+    }
+    // The store works on, and has what it had.
+    store.check().await.expect("works");
+    assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))));
+    assert_eq!(store.find_key(key(1, 2).hash).await, Ok(None));
+    // Ids of keys are the partner's own.
+    let other = with_hash(2, 1, key(1, 2).hash);
+    assert_eq!(store.run(add_key(other.clone())).await, Ok(AddKeyOutcome::Added));
+    assert_eq!(store.find_key(other.hash).await, Ok(Some(other)));
+    assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))));
+    let keys = everything(&**store).await.into_iter().filter(|record| matches!(record.change, Change::KeyAdded(_)));
+    assert_eq!(keys.count(), 3);
+}
+
 pub async fn applications_have_one_owner<S: Store>(store: &Arc<S>) {
-    let put = |n, p| store.put_application(PutApplication { id: application(n), partner: partner(p) });
+    let put = |n, p| store.run(put_application(n, p));
     assert_eq!(put(7, 1).await, Ok(PutApplicationOutcome::NoPartner));
     with_partner(&**store, 1).await;
     with_partner(&**store, 2).await;

@@ -2,10 +2,10 @@
 
 use super::samples::*;
 use lendpay_domain::Store;
+use lendpay_domain::command::{CreateBuyerOutcome, MoveOutcome};
 use lendpay_domain::event::Subject;
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::{AcceptOutcome, CreateBuyerOutcome, MoveOutcome};
 use std::sync::Arc;
 
 /// What one caller was told.
@@ -24,14 +24,9 @@ pub async fn accepts_declines_and_archives_of_one_offer<S: Store>(store: &Arc<S>
                 let store = Arc::clone(store);
                 tokio::spawn(async move {
                     let action = [Action::Accept, Action::Decline, Action::Archive][(caller + round as usize) % 3];
-                    if action == Action::Accept {
-                        return match store.accept_offer(accept(1, round, 5)).await.expect("works") {
-                            AcceptOutcome::Accepted(offer) => Told::Is(action, offer.status),
-                            AcceptOutcome::Refused(illegal) => Told::Illegal(action, illegal.from),
-                            AcceptOutcome::NotFound => panic!("it is there"),
-                        };
-                    }
-                    match store.move_offer(go(round, action, 5)).await.expect("works") {
+                    let accepts = action == Action::Accept;
+                    let command = if accepts { accept(1, round, 5) } else { go(round, action, 5) };
+                    match store.run(command).await.expect("works") {
                         MoveOutcome::Done(offer) => Told::Is(action, offer.status),
                         MoveOutcome::Illegal(illegal) => Told::Illegal(action, illegal.from),
                         MoveOutcome::NotFound => panic!("it is there"),
@@ -83,7 +78,7 @@ pub async fn accepts_of_one_offer<S: Store>(store: &Arc<S>) {
     let callers: Vec<_> = (0..64)
         .map(|caller| {
             let store = Arc::clone(store);
-            tokio::spawn(async move { accepted(store.accept_offer(accept(1, 1, caller)).await.expect("works")) })
+            tokio::spawn(async move { done(store.run(accept(1, 1, caller)).await.expect("works")) })
         })
         .collect();
     let mut offers = Vec::new();
@@ -101,7 +96,7 @@ pub async fn creations_with_one_key<S: Store>(store: &Arc<S>) {
         .map(|n| {
             let store = Arc::clone(store);
             let command = creation(1, n, Some("one"), description(), n as i64);
-            tokio::spawn(async move { store.create_buyer(command).await.expect("works") })
+            tokio::spawn(async move { store.run(command).await.expect("works") })
         })
         .collect();
     let (mut created, mut replayed) = (Vec::new(), Vec::new());

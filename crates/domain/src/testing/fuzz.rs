@@ -1,4 +1,4 @@
-//! Inputs for fuzzing: good ones with some damage. Shared by the crates that have parsers, each through `#[path]`.
+//! Inputs for fuzzing: good ones with some damage.
 //!
 //! Run for long by `cargo xtask fuzz`, which sets PROPTEST_CASES; otherwise a short run that is the same every time. What was
 //! found once is kept by proptest in a file beside the test, and becomes a test of its own.
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
 
-/// How long, and whether by chance.
+/// How many cases, and whether by chance.
 pub fn config() -> ProptestConfig {
     let given = ProptestConfig::default();
     match given.cases {

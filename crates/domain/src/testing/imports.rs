@@ -1,0 +1,172 @@
+//! One import for each reason to reject one.
+
+use super::samples::*;
+use crate::buyer::Description;
+use crate::change::{Cause, Change, OfferKey, Record};
+use crate::import::{SEQUENCE_LIMIT, TEXT_LIMIT};
+use crate::key::{KeyHash, KeyRecord};
+use crate::offer::Status;
+use crate::{OfferId, PartnerId};
+
+/// An import that is rejected.
+#[derive(Debug)]
+pub struct Faulty {
+    /// What is wrong with it.
+    pub name: &'static str,
+    /// The records. All but the last fit.
+    pub records: Vec<Record>,
+    /// Why it is rejected, with `merge` or without.
+    pub problem: &'static str,
+}
+
+/// Two partners with an application and a key each, an offer and a buyer of partner 1, the use of a key: what every import
+/// begins with here.
+pub fn base() -> Vec<Change> {
+    vec![
+        partner_put(1, Some("client 1")),
+        partner_put(2, None),
+        Change::KeyAdded(key(1, 1)),
+        Change::KeyAdded(key(2, 2)),
+        Change::KeyUsed { key: key(1, 1).hash, at: at(1) },
+        application_put(1),
+        application_put(2),
+        created(offer_key(1, 1)),
+        buyer(1, 1, description()),
+    ]
+}
+
+/// Gives the changes sequences and causes, as an export would.
+pub fn numbered_from(first: u64, changes: impl IntoIterator<Item = Change>) -> Vec<Record> {
+    (first..).zip(changes).map(|(n, change)| record(n, change)).collect()
+}
+
+/// The change that creates an offer.
+pub fn created(offer: OfferKey) -> Change {
+    Change::OfferCreated { offer, terms: terms(), at: at(1) }
+}
+
+/// The change that moves an offer.
+pub fn moved(offer: OfferKey, status: Status) -> Change {
+    Change::OfferMoved { offer, status, at: at(2) }
+}
+
+/// The change that partner `p` creates buyer `n`.
+pub fn buyer(p: u64, n: u64, description: Description) -> Change {
+    let (partner, buyer) = (partner(p), buyer_id(n));
+    Change::BuyerCreated { partner, buyer, description, fingerprint: None, at: at(1) }
+}
+
+/// One import for each reason that a record is rejected, whatever the store holds. The ids of the records are those of
+/// [`base`].
+pub fn faulty() -> Vec<Faulty> {
+    let mut all = Vec::new();
+    let mut add = |name, changes: Vec<Change>, change: &dyn Fn(&mut Record), problem| {
+        let mut records = numbered_from(1, base().into_iter().chain(changes));
+        change(records.last_mut().expect("never empty"));
+        all.push(Faulty { name, records, problem });
+    };
+    let as_it_is: &dyn Fn(&mut Record) = &|_| {};
+    let archived = || moved(offer_key(1, 1), Status::Archived);
+    let of_another = OfferKey { partner: partner(2), ..offer_key(1, 1) };
+
+    for (name, change) in
+        [("an offer", created(offer_key(1, 2))), ("a move", archived()), ("a buyer", buyer(1, 2, description()))]
+    {
+        let problem = "its event is missing";
+        add(name, vec![change.clone()], &|record| record.cause = None, problem);
+        add(name, vec![change.clone()], &|record| record.sequence = None, problem);
+        let late = |cause: Cause| Cause { at: at(99), ..cause };
+        let problem = "its event is of another time";
+        add(name, vec![change], &|record| record.cause = record.cause.map(late), problem);
+    }
+    let problem = "its sequence is too large";
+    add("2^63", vec![archived()], &|record| record.sequence = Some(SEQUENCE_LIMIT), problem);
+    add("2^64 - 1", vec![partner_put(3, None)], &|record| record.sequence = Some(u64::MAX), problem);
+    let problem = "its sequence is not greater than before";
+    add("the same sequence", vec![archived()], &|record| record.sequence = record.sequence.map(|n| n - 1), problem);
+    add("a lower sequence", vec![partner_put(3, None)], &|record| record.sequence = Some(1), problem);
+    add("sequence 0", vec![archived()], &|record| record.sequence = Some(0), problem);
+
+    let problem = "its partner is not there";
+    let nobody = PartnerId::from_bytes(bytes(9));
+    add("a key of nobody", vec![Change::KeyAdded(key(9, 9))], as_it_is, problem);
+    add("an application of nobody", vec![application_put(9)], as_it_is, problem);
+    add("a buyer of nobody", vec![buyer(9, 9, description())], as_it_is, problem);
+
+    let problem = "another partner has its client id";
+    add("a new partner with a client id", vec![partner_put(3, Some("client 1"))], as_it_is, problem);
+
+    let with_hash = |key: KeyRecord, text| KeyRecord { hash: KeyHash::of(text), ..key };
+    let problem = "another key has its id";
+    add("a second key with an id", vec![Change::KeyAdded(with_hash(key(1, 1), "new"))], as_it_is, problem);
+    let problem = "another key has its hash";
+    add("a second key with a hash", vec![Change::KeyAdded(with_hash(key(1, 8), "lendpay_1"))], as_it_is, problem);
+    add("a hash of another partner", vec![Change::KeyAdded(with_hash(key(2, 8), "lendpay_1"))], as_it_is, problem);
+
+    let problem = "its key is not there";
+    let revoked = |p, n| Change::KeyRevoked { partner: partner(p), key: key_id(n), at: at(3) };
+    add("an unknown key is revoked", vec![revoked(1, 9)], as_it_is, problem);
+    add("a key of another partner is revoked", vec![revoked(2, 1)], as_it_is, problem);
+    let unknown = Change::KeyUsed { key: KeyHash::of("unknown"), at: at(3) };
+    add("an unknown key is used", vec![unknown], as_it_is, problem);
+
+    let problem = "its application is not there";
+    add("an offer without application", vec![created(offer_key(9, 1))], as_it_is, problem);
+    let problem = "its application belongs to another partner";
+    let stranger = OfferKey { offer: OfferId::from_bytes(bytes(2)), ..of_another };
+    add("an offer for the application of another partner", vec![created(stranger)], as_it_is, problem);
+    add("an offer of nobody", vec![created(OfferKey { partner: nobody, ..stranger })], as_it_is, problem);
+
+    let replaced = |offer| Change::TermsReplaced { offer, terms: bare_terms() };
+    let problem = "its offer is not there";
+    add("a move of an unknown offer", vec![moved(offer_key(1, 9), Status::Archived)], as_it_is, problem);
+    add("terms of an unknown offer", vec![replaced(offer_key(1, 9))], as_it_is, problem);
+    add("an offer under another application", vec![moved(offer_key(2, 1), Status::Archived)], as_it_is, problem);
+    let problem = "its offer belongs to another partner";
+    add("a move of an offer of another partner", vec![moved(of_another, Status::Archived)], as_it_is, problem);
+    add("terms of an offer of another partner", vec![replaced(of_another)], as_it_is, problem);
+
+    let problem = "it holds more text than can be stored";
+    let long = Description { name: Some("x".repeat(TEXT_LIMIT + 1)), ..Description::default() };
+    add("a long buyer", vec![buyer(1, 2, long)], as_it_is, problem);
+    all
+}
+
+/// Imports that are rejected unless their offer was there before: then `merge` leaves its records out.
+pub fn faulty_unless_kept() -> Vec<Faulty> {
+    let mut all = Vec::new();
+    let mut add = |name, changes: Vec<Change>, problem| {
+        let records = numbered_from(1, base().into_iter().chain(changes));
+        all.push(Faulty { name, records, problem });
+    };
+    let offer = offer_key(1, 1);
+    let problem = "its offer is no longer Offered";
+    for &status in &[Status::CustomerAccepted, Status::CustomerDeclined, Status::Expired, Status::Archived] {
+        let replaced = Change::TermsReplaced { offer, terms: bare_terms() };
+        add("terms that are fixed", vec![moved(offer, status), replaced], problem);
+    }
+    let problem = "its offer cannot come to this status from the one that it has";
+    for way in [
+        &[Status::Offered][..],
+        &[Status::Advanced],
+        &[Status::Expired, Status::CustomerAccepted],
+        &[Status::CustomerAccepted, Status::Expired],
+        &[Status::CustomerAccepted, Status::CustomerAccepted],
+        &[Status::Archived, Status::Archived],
+    ] {
+        add("a move that is not allowed", way.iter().map(|status| moved(offer, *status)).collect(), problem);
+    }
+    let indicative = Change::TermsReplaced { offer, terms: bare_terms() };
+    let advanced = [Status::CustomerAccepted, Status::Advanced].map(|status| moved(offer, status));
+    add("an indicative offer is advanced", [vec![indicative], advanced.into()].concat(), problem);
+    all
+}
+
+/// Imports that bring a subject twice: rejected without `merge`; with it the second is left out.
+pub fn repeated() -> Vec<Faulty> {
+    let name = "a subject twice";
+    let problem = "its subject is there already";
+    [application_put(1), created(offer_key(1, 1)), buyer(1, 1, description()), buyer(2, 1, description())]
+        .map(|change| Faulty { name, records: numbered_from(1, base().into_iter().chain([change])), problem })
+        .into()
+}

@@ -1,0 +1,180 @@
+//! Values of every kind, by chance: what stores and formats must give back as it was.
+
+use crate::buyer::{BankAccount, Description};
+use crate::change::{Cause, Change, OfferKey, Record};
+use crate::decimal::{Amount, Rate};
+use crate::event::Actor;
+use crate::idempotency::Fingerprint;
+use crate::key::{Area, KeyHash, KeyRecord};
+use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
+use crate::partner::Partner;
+use crate::text::Name;
+use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use rust_decimal::Decimal;
+
+/// Moments from the year 0 to 9999, to the nanosecond.
+pub fn moments() -> impl Strategy<Value = Timestamp> {
+    (-62_167_219_200_i64..253_402_300_800, 0..1_000_000_000_u32)
+        .prop_map(|(seconds, nanoseconds)| Timestamp::from_timestamp(seconds, nanoseconds).expect("in range"))
+}
+
+/// Decimals from zero to `most`, of every scale up to 18.
+fn decimals(most: i64) -> impl Strategy<Value = Decimal> {
+    (0..=most, 0..=18_u32).prop_map(|(mantissa, scale)| Decimal::new(mantissa, scale))
+}
+
+/// Texts of any characters.
+pub fn texts() -> impl Strategy<Value = String> {
+    vec(any::<char>(), 0..40).prop_map(String::from_iter)
+}
+
+/// Names.
+pub fn names() -> impl Strategy<Value = Name> {
+    texts().prop_filter_map("a name", |text| Name::parse(&text).ok())
+}
+
+/// Who may cause a change.
+pub fn actors() -> impl Strategy<Value = Actor> {
+    let key = any::<[u8; 16]>().prop_map(|id| Actor::Key(KeyId::from_bytes(id)));
+    prop_oneof![key, Just(Actor::OAuthClient), Just(Actor::Operator), Just(Actor::Clock)]
+}
+
+prop_compose! {
+    /// Terms of offers.
+    pub fn terms()(
+        details in texts(),
+        offer_type in select(OfferType::ALL),
+        rate in decimals(1_000),
+        interest in option::of(decimals(1_000)),
+        expiry_at in option::of(moments()),
+        path in option::of("[a-zA-Z0-9/?=&%-]{0,40}"),
+        amount in option::of(decimals(1_000_000_000_000_000)),
+        duration in option::of(select(Duration::ALL)),
+    ) -> Terms {
+        Terms {
+            details: Details::parse(&details).expect("short"),
+            funding_type: FundingType::TermLoan,
+            offer_type,
+            annual_percentage_rate: Rate::new(rate).expect("in range"),
+            interest_rate: interest.map(|rate| Rate::new(rate).expect("in range")),
+            expiry_at,
+            redirect_url: path.map(|path| RedirectUrl::parse(&format!("https://a.example/{path}")).expect("a URL")),
+            amount: amount.map(|amount| Amount::new(amount).expect("in range")),
+            duration,
+        }
+    }
+}
+
+prop_compose! {
+    /// Descriptions of buyers, checked or not.
+    pub fn descriptions()(
+        texts in vec(option::of(texts()), 10),
+        kind in option::of(any::<i32>()),
+        has_account in any::<bool>(),
+    ) -> Description {
+        let mut texts = texts.into_iter();
+        let mut next = || texts.next().flatten();
+        let (name, registration_number, country_code) = (next(), next(), next());
+        let account = BankAccount {
+            currency_code: next(),
+            account_name: next(),
+            sort_code: next(),
+            account_number: next(),
+            bic: next(),
+            account_type: next(),
+            iban: next(),
+        };
+        Description { name, registration_number, country_code, kind, bank_account: has_account.then_some(account) }
+    }
+}
+
+prop_compose! {
+    /// Partners.
+    pub fn partners()(
+        id in any::<[u8; 16]>(),
+        name in names(),
+        oauth_client_id in option::of(texts()),
+        created_at in moments(),
+    ) -> Partner {
+        Partner { id: PartnerId::from_bytes(id), name, oauth_client_id, created_at }
+    }
+}
+
+prop_compose! {
+    /// Keys, valid or not.
+    pub fn keys()(
+        ids in any::<[[u8; 16]; 2]>(),
+        hash in any::<[u8; 32]>(),
+        name in names(),
+        areas in vec(select(&Area::ALL[..]), 0..3),
+        created_at in moments(),
+        ends in (option::of(moments()), option::of(moments())),
+    ) -> KeyRecord {
+        KeyRecord {
+            id: KeyId::from_bytes(ids[0]),
+            partner: PartnerId::from_bytes(ids[1]),
+            hash: KeyHash::from_bytes(hash),
+            name,
+            areas: areas.into_iter().collect(),
+            created_at,
+            expires_at: ends.0,
+            revoked_at: ends.1,
+        }
+    }
+}
+
+/// Changes of every kind.
+pub fn changes() -> impl Strategy<Value = Change> {
+    let ids = any::<[[u8; 16]; 3]>();
+    let offers = ids.prop_map(|[a, b, c]| OfferKey {
+        partner: PartnerId::from_bytes(a),
+        application: ApplicationId::from_bytes(b),
+        offer: OfferId::from_bytes(c),
+    });
+    let hashes = any::<[u8; 32]>();
+    prop_oneof![
+        partners().prop_map(Change::PartnerPut),
+        keys().prop_map(Change::KeyAdded),
+        (ids, moments()).prop_map(|([a, b, _], at)| {
+            Change::KeyRevoked { partner: PartnerId::from_bytes(a), key: KeyId::from_bytes(b), at }
+        }),
+        (hashes, moments()).prop_map(|(key, at)| Change::KeyUsed { key: KeyHash::from_bytes(key), at }),
+        ids.prop_map(|[a, b, _]| {
+            Change::ApplicationPut { application: ApplicationId::from_bytes(a), partner: PartnerId::from_bytes(b) }
+        }),
+        (offers.clone(), terms(), moments()).prop_map(|(offer, terms, at)| Change::OfferCreated { offer, terms, at }),
+        (offers.clone(), terms()).prop_map(|(offer, terms)| Change::TermsReplaced { offer, terms }),
+        (offers, select(Status::ALL), moments()).prop_map(|(offer, status, at)| Change::OfferMoved {
+            offer,
+            status,
+            at
+        }),
+        (ids, descriptions(), option::of(hashes), moments()).prop_map(|([a, b, _], description, print, at)| {
+            let (partner, buyer) = (PartnerId::from_bytes(a), BuyerId::from_bytes(b));
+            Change::BuyerCreated { partner, buyer, description, fingerprint: print.map(Fingerprint::from_bytes), at }
+        }),
+    ]
+}
+
+prop_compose! {
+    /// Records of every kind, each by itself: a change has the cause and the sequence that its kind asks for.
+    pub fn records()(
+        change in changes(),
+        sequence in option::of(1..1_000_000_000_u64),
+        ids in any::<[[u8; 16]; 2]>(),
+        moment in moments(),
+        actor in actors(),
+        has_cause in any::<bool>(),
+    ) -> Record {
+        let (event, operation) = (EventId::from_bytes(ids[0]), OperationId::from_bytes(ids[1]));
+        let cause = Cause { event, at: change.at().unwrap_or(moment), actor, operation };
+        let is_event = change.subject().is_some();
+        let has_cause = is_event || (has_cause && !matches!(change, Change::KeyUsed { .. }));
+        let sequence = sequence.or(is_event.then_some(1));
+        Record { sequence, cause: has_cause.then_some(cause), change }
+    }
+}
