@@ -12,16 +12,20 @@
 //! What is promised, how it is kept and what it cannot do is in this crate's README.md.
 
 mod codec;
+pub mod embedded;
 mod import;
 mod job;
 #[cfg(feature = "memory")]
-pub mod memory;
+mod memory;
 pub mod postgres;
 mod queue;
 mod records;
 mod stats;
 mod uses;
 
+pub use crate::embedded::{EmbeddedExport, EmbeddedImport, EmbeddedOptions, EmbeddedStore};
 pub use crate::import::ImportError;
+#[cfg(feature = "memory")]
+pub use crate::memory::{MemoryExport, MemoryStore};
 pub use crate::postgres::{PostgresAddress, PostgresExport, PostgresImport, PostgresOptions, PostgresStore};
 pub use crate::stats::StoreStats;

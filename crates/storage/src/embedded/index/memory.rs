@@ -1,0 +1,100 @@
+//! An index in memory, for the simulation: a crash of the process keeps a prefix of what was written since the last flush.
+
+use super::{Index, IndexError, IndexOpener, Item, Table};
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Tables = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
+
+/// One write.
+type Write = ((Table, Vec<u8>), Vec<u8>);
+
+#[derive(Default)]
+struct State {
+    now: Tables,
+    /// What the operating system has.
+    flushed: Tables,
+    /// What was written since.
+    unflushed: Vec<Write>,
+}
+
+/// An index that outlives the store that opened it, as files do.
+#[derive(Clone, Default)]
+pub(crate) struct MemoryIndex(Arc<Mutex<State>>);
+
+impl MemoryIndex {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process ends: of what was not flushed, the first `kept` writes have reached the operating system.
+    pub(crate) fn crash(&self, kept: usize) {
+        let mut state = self.state();
+        let writes = std::mem::take(&mut state.unflushed);
+        state.flushed.extend(writes.into_iter().take(kept));
+        state.now = state.flushed.clone();
+    }
+
+    /// How many writes are not flushed.
+    pub(crate) fn unflushed(&self) -> usize {
+        self.state().unflushed.len()
+    }
+}
+
+impl Index for MemoryIndex {
+    type Bytes = Vec<u8>;
+
+    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        Ok(self.state().now.get(&(table, key.to_vec())).cloned())
+    }
+
+    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError> {
+        let (key, value) = ((table, key.to_vec()), value.to_vec());
+        let mut state = self.state();
+        state.now.insert(key.clone(), value.clone());
+        state.unflushed.push((key, value));
+        Ok(())
+    }
+
+    fn range(
+        &self,
+        table: Table,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+    ) -> Box<dyn DoubleEndedIterator<Item = Item<Vec<u8>>> + Send> {
+        let state = self.state();
+        let bounds = (from, to);
+        let items = state
+            .now
+            .iter()
+            .filter(|((of, key), _)| *of == table && std::ops::RangeBounds::<[u8]>::contains(&bounds, key.as_slice()));
+        let items: Vec<Item<Vec<u8>>> = items.map(|((_, key), value)| Ok((key.clone(), value.clone()))).collect();
+        Box::new(items.into_iter())
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        let mut state = self.state();
+        state.flushed = state.now.clone();
+        state.unflushed.clear();
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), IndexError> {
+        self.flush()
+    }
+}
+
+impl IndexOpener for MemoryIndex {
+    type Index = Self;
+
+    fn open(&self) -> Result<Self, IndexError> {
+        Ok(self.clone())
+    }
+
+    fn delete(&self) -> io::Result<()> {
+        *self.state() = State::default();
+        Ok(())
+    }
+}
