@@ -14,7 +14,7 @@ use lendpay_domain::store::{AddKey, FindBuyers, PutApplication, PutOffer, PutPar
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.0.2";
+const VERSION: &str = "1.1.0";
 
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.
@@ -32,7 +32,9 @@ everything, and reads bank details in full. Only `/health/…` and `/metrics` ne
 
 **Browsers.** This side answers no cross-origin request: no page but its own documentation can call it.
 
-Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
+**Times** are RFC 3339. Answers have them in UTC with `Z` and 0, 3, 6 or 9 digits of fraction; requests may have any offset and 0
+to 9 digits. **Rates** are fractions: 0.09 is nine percent. **Texts** have at least one visible character, no control characters,
+and no bidirectional embeddings, overrides or isolates (U+202A to U+202E, U+2066 to U+2069).";
 
 pub(crate) fn document() -> Finished {
     let operations = Described::<(Operations<NoStore>, HealthApi<NoStore>, MetricsApi)>::new();

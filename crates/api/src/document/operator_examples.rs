@@ -62,7 +62,7 @@ pub(super) fn new_offers() -> Vec<Example> {
         "offerType": "Underwritten",
         "annualPercentageRate": 0.0905,
         "interestRate": 0.085,
-        "expiryAt": "2022-06-27T12:15:44+00:00",
+        "expiryAt": "2022-06-27T12:15:44Z",
         "amount": 25_000.55,
         "duration": "TwoYears",
     });
@@ -118,7 +118,7 @@ pub(super) fn keys() -> Vec<Example> {
         if let Some(key) = key.as_object_mut() {
             key.shift_remove("key");
             key.insert("revokedAt".to_owned(), Value::Null);
-            key.insert("lastUsedAt".to_owned(), "2022-05-27T12:20:00+00:00".into());
+            key.insert("lastUsedAt".to_owned(), "2022-05-27T12:20:00Z".into());
         }
         (summary, key)
     });
@@ -142,7 +142,7 @@ pub(super) fn buyers() -> Vec<Example> {
             "currencyCode": "GBP", "accountName": null, "sortCode": "202015", "accountNumber": "55555555", "bic": null,
             "accountType": null, "iban": "GB33BUKB20201555555555",
         },
-        "createdAt": "2022-05-27T12:15:44.0503868+00:00",
+        "createdAt": "2022-05-27T12:15:44.050386800Z",
     });
     vec![("British company".to_owned(), buyer)]
 }
@@ -156,7 +156,7 @@ pub(super) fn events() -> Vec<Example> {
         "sequence": 41,
         "id": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e",
         "type": "offer.accepted",
-        "occurredAt": "2022-05-27T12:15:44.0503868+00:00",
+        "occurredAt": "2022-05-27T12:15:44.050386800Z",
         "partnerId": PARTNER,
         "applicationId": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21",
         "offerId": "8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",

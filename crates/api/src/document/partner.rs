@@ -10,7 +10,7 @@ use lendpay_domain::store::{AcceptOffer, CreateBuyer};
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.2.0";
+const VERSION: &str = "1.3.0";
 
 const DESCRIPTION: &str = "\
 Accept loan offers on behalf of your customers and register companies as buyers.
@@ -43,7 +43,9 @@ Archived; Advanced, CustomerDeclined and Expired → Archived. An offer whose `e
 **Limits.** A body may have 65,536 bytes, a request may take 30 seconds. You may make as many requests as `RateLimit-Policy` says
 (`q` in `w` seconds; usually 2000 in 300), all at once or spread; `RateLimit` says what you have left.
 
-Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
+**Times** are RFC 3339 in UTC, with `Z` and 0, 3, 6 or 9 digits of fraction. **Rates** are fractions: 0.09 is nine percent. **Texts**
+that you send have at least one visible character, no control characters, and no bidirectional embeddings, overrides or isolates
+(U+202A to U+202E, U+2066 to U+2069).";
 
 /// The document. `token_url` is where partners get tokens; nothing else in it depends on the server.
 pub(crate) fn document(token_url: Option<&str>) -> Finished {

@@ -5,6 +5,7 @@ use super::offer::{Address, Duration, FundingType, Offer, OfferType};
 use super::party::FromFields;
 use super::time::Time;
 use crate::failure::Failure;
+use lendpay_domain::Timestamp;
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::offer::{self, Details, RedirectUrl, Terms};
 use poem_openapi::Object;
@@ -15,13 +16,13 @@ use uuid::Uuid;
 #[derive(Debug, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct NewOffer {
-    /// Free text that describes the offer: up to 2,000 characters.
+    /// Free text that describes the offer: 1 to 2,000 characters.
     pub details: String,
     pub funding_type: FundingType,
     pub offer_type: OfferType,
-    /// The yearly cost of the loan, fees included, as a fraction: 0.09 is nine percent. 0 to 1,000.
+    /// The yearly cost of the loan, fees included, as a fraction: 0.09 is nine percent. From 0 to less than 10.
     pub annual_percentage_rate: f64,
-    /// The yearly interest as a fraction. Absent or null: not fixed yet.
+    /// The yearly interest as a fraction, from 0 to less than 10. Absent or null: not fixed yet.
     #[oai(nullable)]
     pub interest_rate: Option<f64>,
     /// From this moment on the offer can no longer be accepted. Absent or null: it does not expire.
@@ -39,16 +40,16 @@ pub struct NewOffer {
 impl FromFields for NewOffer {
     type Value = Terms;
 
-    fn read(body: &[u8]) -> Result<Terms, Failure> {
+    fn read(body: &[u8], _now: Timestamp) -> Result<Terms, Failure> {
         let mut fields = Fields::of(body)?;
-        let details = fields.required("details", |value| fields::parsed(value, Details::parse));
+        let details = fields.required("details", |value| fields::parsed(value, Details::from_input));
         let funding_type = fields
             .required("fundingType", |value| fields::one_of(value, offer::FundingType::ALL, offer::FundingType::name));
         let offer_type =
             fields.required("offerType", |value| fields::one_of(value, offer::OfferType::ALL, offer::OfferType::name));
         let annual_percentage_rate =
-            fields.required("annualPercentageRate", |value| fields::decimal(value, Rate::from_f64));
-        let interest_rate = fields.optional("interestRate", |value| fields::decimal(value, Rate::from_f64));
+            fields.required("annualPercentageRate", |value| fields::decimal(value, Rate::from_input));
+        let interest_rate = fields.optional("interestRate", |value| fields::decimal(value, Rate::from_input));
         let expiry_at = fields.optional("expiryAt", fields::time);
         let redirect_url = fields.optional("redirectUrl", |value| fields::parsed(value, RedirectUrl::parse));
         let amount = fields.optional("amount", |value| fields::decimal(value, Amount::from_f64));

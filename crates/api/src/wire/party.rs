@@ -17,17 +17,17 @@ use uuid::Uuid;
 pub(crate) trait FromFields: Sized {
     /// What is read.
     type Value;
-    /// Reads it; everything that is wrong is reported at once.
-    fn read(body: &[u8]) -> Result<Self::Value, Failure>;
+    /// Reads what was sent at the moment `now`; everything that is wrong is reported at once.
+    fn read(body: &[u8], now: Timestamp) -> Result<Self::Value, Failure>;
 }
 
 /// A partner, to be created or renamed.
 #[derive(Debug, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct NewPartner {
-    /// What you call it: 1 to 256 characters.
+    /// What you call it: a text of 1 to 256 characters.
     pub name: String,
-    /// The client id that the authorization server knows it by: 1 to 256 characters. Absent or null: none.
+    /// The client id that the authorization server knows it by: a text of 1 to 256 characters. Absent or null: none.
     #[oai(nullable)]
     pub oauth_client_id: Option<String>,
 }
@@ -35,10 +35,10 @@ pub struct NewPartner {
 impl FromFields for NewPartner {
     type Value = (Name, Option<String>);
 
-    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
+    fn read(body: &[u8], _now: Timestamp) -> Result<Self::Value, Failure> {
         let mut fields = Fields::of(body)?;
-        let name = fields.required("name", |value| fields::parsed(value, Name::parse));
-        let client = fields.optional("oauthClientId", |value| fields::parsed(value, Name::parse));
+        let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
+        let client = fields.optional("oauthClientId", |value| fields::parsed(value, Name::from_input));
         fields.finish(name.map(|name| (name, client.map(|client| client.as_str().to_owned()))))
     }
 }
@@ -97,12 +97,12 @@ impl<'de> Deserialize<'de> for Area {
 #[derive(Debug, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct NewKey {
-    /// What you call it: 1 to 256 characters.
+    /// What you call it: a text of 1 to 256 characters.
     pub name: String,
     /// What it may be used for: at least one area.
     #[oai(validator(min_items = 1))]
     pub areas: Vec<Area>,
-    /// From this moment on it is refused. Absent or null: never.
+    /// From this moment on, which must be in the future, it is refused. Absent or null: never.
     #[oai(nullable)]
     pub expires_at: Option<Time>,
 }
@@ -110,11 +110,13 @@ pub struct NewKey {
 impl FromFields for NewKey {
     type Value = (Name, Areas, Option<Timestamp>);
 
-    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
+    fn read(body: &[u8], now: Timestamp) -> Result<Self::Value, Failure> {
         let mut fields = Fields::of(body)?;
-        let name = fields.required("name", |value| fields::parsed(value, Name::parse));
+        let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
         let areas = fields.required("areas", areas);
-        let expires_at = fields.optional("expiresAt", fields::time);
+        let expires_at = fields.optional("expiresAt", |value| {
+            fields::time(value).and_then(|end| if end > now { Ok(end) } else { Err("must be in the future") })
+        });
         fields.finish(name.zip(areas).map(|(name, areas)| (name, areas, expires_at)))
     }
 }
@@ -217,7 +219,7 @@ pub struct NewApplication {
 impl FromFields for NewApplication {
     type Value = PartnerId;
 
-    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
+    fn read(body: &[u8], _now: Timestamp) -> Result<Self::Value, Failure> {
         let mut fields = Fields::of(body)?;
         let partner = fields.required("partnerId", |value| {
             fields::parsed(value, |text| PartnerId::parse(text).ok_or("must be a UUID of 36 characters"))

@@ -41,7 +41,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
                 "status": "Advanced",
             }),
             json!([
-                "details: must have at most 2000 characters",
+                "details: must have 1 to 2000 characters",
                 "fundingType: must be one of TermLoan",
                 "offerType: must be one of Indicative, Underwritten",
                 "annualPercentageRate: must be a number",

@@ -4,6 +4,7 @@ pub(super) use super::super::id_text::IdText;
 use crate::failure::Failure;
 use crate::operator_failure::OperatorFailure;
 use crate::wire::party::FromFields;
+use lendpay_domain::Timestamp;
 use lendpay_domain::page::Window;
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
@@ -20,8 +21,8 @@ pub(super) struct Body<T> {
 }
 
 impl<T: FromFields> Body<T> {
-    pub fn read(&self) -> Result<T::Value, Failure> {
-        if self.is_json { T::read(&self.bytes) } else { Err(Failure::UnsupportedMediaType) }
+    pub fn read(&self, now: Timestamp) -> Result<T::Value, Failure> {
+        if self.is_json { T::read(&self.bytes, now) } else { Err(Failure::UnsupportedMediaType) }
     }
 }
 

@@ -43,6 +43,7 @@ impl<S: Store> PutApplicationApi<S> {
     )]
     async fn put_application(
         &self,
+        context: Context,
         credentials: OperatorCredentials,
         /// The identifier of the application.
         #[oai(name = "applicationId")]
@@ -51,7 +52,7 @@ impl<S: Store> PutApplicationApi<S> {
     ) -> Result<Put, Failed<PutApplication>> {
         let store = self.0.admit(&credentials)?;
         let id = new_id(ApplicationId::parse(&application_id.0.0), "applicationId")?;
-        let partner = body.read()?;
+        let partner = body.read(context.at)?;
         let answer = Json(Application::new(id, partner));
         match store.put_application(PutApplication { id, partner }).await? {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),
