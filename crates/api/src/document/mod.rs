@@ -50,7 +50,7 @@ impl Finished {
         let head = format!("<title>{title}</title>\n    <link rel=\"icon\" href=\"data:,\">");
         let page = self.page.replacen("<title>Swagger UI</title>", &head, 1);
         // Deep links are on already.
-        let options = "deepLinking: true,\n        displayRequestDuration: true,\n        persistAuthorization: true,";
+        let options = "deepLinking: true,\n        displayRequestDuration: true,";
         let page = page.replacen("deepLinking: true,", options, 1);
         Pages {
             html: page.replace(&self.raw, &self.value.to_string()),
@@ -113,7 +113,7 @@ mod tests {
         let document = partner::document(None);
         let pages = document.pages();
         assert!(pages.html.contains("\"openapi\":\"3.0.3\""));
-        for option in ["deepLinking: true,", "displayRequestDuration: true,", "persistAuthorization: true,"] {
+        for option in ["deepLinking: true,", "displayRequestDuration: true,"] {
             let start = pages.html.rfind("SwaggerUIBundle({").expect("the page starts Swagger UI");
             assert!(pages.html[start..].contains(option), "{option}");
         }

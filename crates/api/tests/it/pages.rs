@@ -70,6 +70,14 @@ async fn docs_load_nothing_from_outside() {
 }
 
 #[tokio::test]
+async fn docs_keep_no_credentials() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/docs").send().await;
+    let options = answer.text().rsplit("SwaggerUIBundle({").next().expect("the page starts Swagger UI");
+    assert!(options.contains("deepLinking: true") && !options.contains("persistAuthorization"), "{options}");
+}
+
+#[tokio::test]
 async fn docs_show_the_document() {
     let context = Context::new().await;
     let answer = context.anonymous().get("/docs").send().await;

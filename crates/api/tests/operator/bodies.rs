@@ -115,6 +115,9 @@ async fn the_document_and_its_pages_are_served_without_a_key() {
     for path in ["/operator/openapi.yaml", "/operator/docs"] {
         assert_eq!(context.send("GET", path, &[], "").await.status, 200);
     }
+    let page = context.send("GET", "/operator/docs", &[], "").await;
+    let options = page.text().rsplit("SwaggerUIBundle({").next().expect("the page starts Swagger UI");
+    assert!(!options.contains("persistAuthorization"), "the operator's key is kept nowhere: {options}");
     let home = context.send("GET", "/", &[], "").await;
     assert_eq!((home.status, &home.headers["location"]), (307, &"/operator/docs".parse().expect("a value")));
 }
