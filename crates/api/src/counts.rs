@@ -31,6 +31,7 @@ pub struct RequestCounts {
     routes: OnceLock<Box<[RouteCounts]>>,
     /// Refused with 429: partners, addresses.
     limited: [AtomicU64; 2],
+    auth_failures: AtomicU64,
 }
 
 /// The counters of a route.
@@ -62,13 +63,19 @@ impl RequestCounts {
         [("partner", partner), ("address", address)]
     }
 
-    /// Counts a refusal with 429, of somebody known or of an address.
-    pub(crate) fn count_limited(&self, known: bool) {
-        self.limited[usize::from(!known)].fetch_add(1, Ordering::Relaxed);
+    /// Requests without valid credentials, whether they were told so (401) or were too many (429).
+    pub fn auth_failures(&self) -> u64 {
+        self.auth_failures.load(Ordering::Relaxed)
     }
 
-    /// Counts a request to the route of this number, or to none.
-    pub(crate) fn count(&self, route: Option<usize>, status: u16, took: Duration) {
+    /// Counts a request, of somebody `known` or not, to the route of this number, or to none.
+    pub(crate) fn count(&self, route: Option<usize>, status: u16, took: Duration, known: bool) {
+        if status == 429 {
+            self.limited[usize::from(!known)].fetch_add(1, Ordering::Relaxed);
+        }
+        if status == 401 || status == 429 && !known {
+            self.auth_failures.fetch_add(1, Ordering::Relaxed);
+        }
         let routes = self.routes();
         if let Some(route) = routes.get(route.unwrap_or(routes.len().saturating_sub(1))) {
             route.add(status, took);
@@ -127,15 +134,19 @@ mod tests {
     #[test]
     fn requests_are_counted_by_route_and_status() {
         let counts = RequestCounts::default();
-        counts.count(None, 200, Duration::ZERO);
+        counts.count(None, 200, Duration::ZERO, true);
         counts.set_routes(["/a", "/b"].into_iter());
         for (route, status, took) in [(Some(1), 200, 1), (Some(1), 404, 3), (None, 404, 29_000), (Some(1), 200, 1)] {
-            counts.count(route, status, Duration::from_millis(took));
+            counts.count(route, status, Duration::from_millis(took), true);
         }
         let [a, b, other] = counts.routes() else { panic!("three routes") };
         assert_eq!(a.by_status().count(), 0);
         assert_eq!(b.by_status().collect::<Vec<_>>(), [(200, 2), (404, 1)]);
         assert_eq!((b.buckets()[1], b.buckets()[3], b.total()), (2, 1, (3, Duration::from_millis(5))));
         assert_eq!((other.template(), other.buckets()[11]), ("-", 1));
+        for (status, known) in [(401, false), (429, false), (429, true), (403, true)] {
+            counts.count(None, status, Duration::ZERO, known);
+        }
+        assert_eq!((counts.limited(), counts.auth_failures()), ([("partner", 1), ("address", 1)], 2));
     }
 }

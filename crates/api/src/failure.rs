@@ -298,6 +298,9 @@ impl Failure {
             Self::NotFound => {
                 "There is nothing at this address. The document at /operator/openapi.json lists what there is."
             }
+            Self::RateLimited(_) => {
+                "Your address has failed to authenticate too often. Wait for the time in Retry-After."
+            }
             Self::Timeout => "The request took too long; it may or may not have taken effect.",
             _ => look.message,
         };

@@ -113,12 +113,12 @@ impl Allowance {
     }
 }
 
-/// The limits of the partner side.
+/// The limit of a partner's requests.
 pub(crate) struct Limiter {
     limit: RateLimit,
     policy: HeaderValue,
     partners: Keyed<PartnerId>,
-    failures: Keyed<IpAddr>,
+    pub failures: Failures,
 }
 
 impl Limiter {
@@ -126,7 +126,7 @@ impl Limiter {
         let policy = format!("\"partner\";q={};w={}", limit.requests, limit.seconds);
         // Digits and ASCII.
         let policy = policy.try_into().unwrap_or_else(|_| HeaderValue::from_static(""));
-        Self { limit, policy, partners: keyed(limit), failures: keyed(FAILURES) }
+        Self { limit, policy, partners: keyed(limit), failures: Failures::default() }
     }
 
     /// Takes a request of a partner into account; says what is left, and refuses when that was nothing.
@@ -140,16 +140,26 @@ impl Limiter {
         let verdict = wait.map_or(Ok(()), |wait| Err(Failure::RateLimited(whole_seconds(wait).max(1))));
         (allowance, verdict)
     }
+}
 
-    /// Takes a failed authentication of an address into account; refuses when there were too many. Only failures are
+/// The limit of an address's failed authentications.
+pub(crate) struct Failures(Keyed<IpAddr>);
+
+impl Default for Failures {
+    fn default() -> Self {
+        Self(keyed(FAILURES))
+    }
+}
+
+impl Failures {
+    /// Counts a failed authentication of an address, if it is known; refuses when there were too many. Only failures are
     /// refused: whoever shares the address and has a key is not locked out.
-    pub fn count_failure(&self, address: IpAddr) -> Result<(), Failure> {
-        if self.failures.len() >= ADDRESSES {
-            self.failures.retain_recent();
+    pub fn count(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        let Some(address) = address else { return Ok(()) };
+        if self.0.len() >= ADDRESSES {
+            self.0.retain_recent();
         }
-        ask(&self.failures, &network(address))
-            .map(drop)
-            .map_err(|wait| Failure::RateLimited(whole_seconds(wait).max(1)))
+        ask(&self.0, &network(address)).map(drop).map_err(|wait| Failure::RateLimited(whole_seconds(wait).max(1)))
     }
 }
 
@@ -198,14 +208,14 @@ mod tests {
 
     #[test]
     fn failures_count_for_an_address_or_an_ipv6_network() {
-        let limiter = Limiter::new(RateLimit::DEFAULT);
+        let failures = Failures::default();
         let address = |text: &str| text.parse::<IpAddr>().expect("an address");
         for _ in 0..1_000 {
-            assert_eq!(limiter.count_failure(address("2001:db8::1")), Ok(()));
+            assert_eq!(failures.count(Some(address("2001:db8::1"))), Ok(()));
         }
-        assert!(matches!(limiter.count_failure(address("2001:db8::2")), Err(Failure::RateLimited(1))));
-        assert_eq!(limiter.count_failure(address("2001:db8:0:1::1")), Ok(()));
-        assert_eq!(limiter.count_failure(address("192.0.2.1")), Ok(()));
+        assert!(matches!(failures.count(Some(address("2001:db8::2"))), Err(Failure::RateLimited(1))));
+        assert_eq!(failures.count(Some(address("2001:db8:0:1::1"))), Ok(()));
+        assert_eq!(failures.count(Some(address("192.0.2.1"))), Ok(()));
         assert_eq!(network(address("::ffff:192.0.2.1")), address("192.0.2.1"));
     }
 }

@@ -144,6 +144,7 @@ fn without_a_good_key_there_is_no_operators_side() {
         (&["--operator-key", "0123456789abcdef0123456789abcde"][..], 1, "at least 32"),
         (&["--operator-key", ""], 1, "at least 32"),
         (&["--operator-key", "0123456789abcdef 0123456789abcdef"], 1, "visible ASCII"),
+        (&["--operator-key", "changeme-changeme-changeme-changeme"], 1, "at least 10 of them different"),
         (&["--operator-key-file", &file], 1, "at least 32"),
         (&["--operator-key-file", "/nowhere/key"], 1, "/nowhere/key"),
         (&["--operator-listen", "127.0.0.1:0"], 1, "--operator-key"),

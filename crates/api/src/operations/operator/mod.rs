@@ -22,6 +22,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Thing};
 use crate::operator_key::{OperatorCredentials, OperatorKey};
+use crate::rate_limit::Failures;
 use crate::side::Shape;
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::Stamp;
@@ -34,12 +35,16 @@ use std::sync::Arc;
 pub(crate) struct Operator<S> {
     pub store: Arc<S>,
     pub key: OperatorKey,
+    pub failures: Failures,
 }
 
 impl<S: Store> Operator<S> {
     /// The store, for who has the key.
     fn admit(&self, credentials: &OperatorCredentials) -> Result<&S, Failure> {
-        self.key.admit(credentials)?;
+        if let Err(failure) = self.key.admit(credentials) {
+            self.failures.count(credentials.peer)?;
+            return Err(failure.into());
+        }
         Ok(&self.store)
     }
 }
@@ -63,6 +68,7 @@ fn failures(more: impl IntoIterator<Item = Failure>) -> Vec<Failure> {
     let common = [
         OperatorFailure::NoKey.into(),
         OperatorFailure::InvalidKey.into(),
+        Failure::RateLimited(1),
         Failure::Timeout,
         Failure::TooLarge,
         Failure::Internal,
