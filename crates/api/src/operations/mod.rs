@@ -1,11 +1,13 @@
 //! The operations, one file each: those that partners call, and below `operator` those of the operator.
 
 pub(crate) mod accept_offer;
+mod body;
 pub(crate) mod create_buyer;
 mod failed;
 mod id_text;
 pub(crate) mod operator;
 
+pub(crate) use body::{Body, Payload};
 pub(crate) use failed::{Failed, Operation};
 
 use poem_openapi::Tags;

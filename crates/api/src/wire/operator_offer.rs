@@ -4,7 +4,6 @@ use super::fields::{self, Fields};
 use super::offer::{Address, Duration, FundingType, Offer, OfferType};
 use super::party::FromFields;
 use super::time::Time;
-use crate::failure::Failure;
 use lendpay_domain::Timestamp;
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::offer::{self, Details, RedirectUrl, Terms};
@@ -40,35 +39,30 @@ pub struct NewOffer {
 impl FromFields for NewOffer {
     type Value = Terms;
 
-    fn read(body: &[u8], _now: Timestamp) -> Result<Terms, Failure> {
-        let mut fields = Fields::of(body)?;
+    fn read(fields: &mut Fields, _now: Timestamp) -> Option<Terms> {
+        use offer::{Duration, FundingType, OfferType};
         let details = fields.required("details", |value| fields::parsed(value, Details::from_input));
-        let funding_type = fields
-            .required("fundingType", |value| fields::one_of(value, offer::FundingType::ALL, offer::FundingType::name));
-        let offer_type =
-            fields.required("offerType", |value| fields::one_of(value, offer::OfferType::ALL, offer::OfferType::name));
+        let funding_type =
+            fields.required("fundingType", |value| fields::one_of(&value, FundingType::ALL, FundingType::name));
+        let offer_type = fields.required("offerType", |value| fields::one_of(&value, OfferType::ALL, OfferType::name));
         let annual_percentage_rate =
             fields.required("annualPercentageRate", |value| fields::decimal(value, Rate::from_input));
         let interest_rate = fields.optional("interestRate", |value| fields::decimal(value, Rate::from_input));
         let expiry_at = fields.optional("expiryAt", fields::time);
         let redirect_url = fields.optional("redirectUrl", |value| fields::parsed(value, RedirectUrl::parse));
         let amount = fields.optional("amount", |value| fields::decimal(value, Amount::from_f64));
-        let duration =
-            fields.optional("duration", |value| fields::one_of(value, offer::Duration::ALL, offer::Duration::name));
-        let terms = details.zip(funding_type).zip(offer_type.zip(annual_percentage_rate)).map(
-            |((details, funding_type), (offer_type, annual_percentage_rate))| Terms {
-                details,
-                funding_type,
-                offer_type,
-                annual_percentage_rate,
-                interest_rate,
-                expiry_at,
-                redirect_url,
-                amount,
-                duration,
-            },
-        );
-        fields.finish(terms)
+        let duration = fields.optional("duration", |value| fields::one_of(&value, Duration::ALL, Duration::name));
+        Some(Terms {
+            details: details?,
+            funding_type: funding_type?,
+            offer_type: offer_type?,
+            annual_percentage_rate: annual_percentage_rate?,
+            interest_rate,
+            expiry_at,
+            redirect_url,
+            amount,
+            duration,
+        })
     }
 }
 

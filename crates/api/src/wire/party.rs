@@ -3,7 +3,6 @@
 use super::fields::{self, Fields};
 use super::time::Time;
 use super::wire_type;
-use crate::failure::Failure;
 use lendpay_domain::key::{self, Areas, KeyInUse, KeyRecord};
 use lendpay_domain::text::Name;
 use lendpay_domain::{ApplicationId, PartnerId, Timestamp, partner};
@@ -17,8 +16,8 @@ use uuid::Uuid;
 pub(crate) trait FromFields: Sized {
     /// What is read.
     type Value;
-    /// Reads what was sent at the moment `now`; everything that is wrong is reported at once.
-    fn read(body: &[u8], now: Timestamp) -> Result<Self::Value, Failure>;
+    /// Reads what was sent at the moment `now`; `None` if something is wrong.
+    fn read(fields: &mut Fields, now: Timestamp) -> Option<Self::Value>;
 }
 
 /// A partner, to be created or renamed.
@@ -35,11 +34,10 @@ pub struct NewPartner {
 impl FromFields for NewPartner {
     type Value = (Name, Option<String>);
 
-    fn read(body: &[u8], _now: Timestamp) -> Result<Self::Value, Failure> {
-        let mut fields = Fields::of(body)?;
+    fn read(fields: &mut Fields, _now: Timestamp) -> Option<Self::Value> {
         let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
         let client = fields.optional("oauthClientId", |value| fields::parsed(value, Name::from_input));
-        fields.finish(name.map(|name| (name, client.map(|client| client.as_str().to_owned()))))
+        Some((name?, client.map(|client| client.as_str().to_owned())))
     }
 }
 
@@ -110,18 +108,17 @@ pub struct NewKey {
 impl FromFields for NewKey {
     type Value = (Name, Areas, Option<Timestamp>);
 
-    fn read(body: &[u8], now: Timestamp) -> Result<Self::Value, Failure> {
-        let mut fields = Fields::of(body)?;
+    fn read(fields: &mut Fields, now: Timestamp) -> Option<Self::Value> {
         let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
         let areas = fields.required("areas", areas);
         let expires_at = fields.optional("expiresAt", |value| {
             fields::time(value).and_then(|end| if end > now { Ok(end) } else { Err("must be in the future") })
         });
-        fields.finish(name.zip(areas).map(|(name, areas)| (name, areas, expires_at)))
+        Some((name?, areas?, expires_at))
     }
 }
 
-fn areas(value: &Value) -> Result<Areas, String> {
+fn areas(value: Value) -> Result<Areas, String> {
     let list = value.as_array().filter(|list| !list.is_empty()).ok_or("must be an array of at least one area")?;
     list.iter().map(|area| fields::one_of(area, &key::Area::ALL, key::Area::name)).collect()
 }
@@ -219,12 +216,10 @@ pub struct NewApplication {
 impl FromFields for NewApplication {
     type Value = PartnerId;
 
-    fn read(body: &[u8], _now: Timestamp) -> Result<Self::Value, Failure> {
-        let mut fields = Fields::of(body)?;
-        let partner = fields.required("partnerId", |value| {
+    fn read(fields: &mut Fields, _now: Timestamp) -> Option<Self::Value> {
+        fields.required("partnerId", |value| {
             fields::parsed(value, |text| PartnerId::parse(text).ok_or("must be a UUID of 36 characters"))
-        });
-        fields.finish(partner)
+        })
     }
 }
 

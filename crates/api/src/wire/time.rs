@@ -21,12 +21,17 @@ impl Serialize for Time {
     }
 }
 
+impl Time {
+    /// Reads RFC 3339.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        let time = DateTime::parse_from_rfc3339(text).map_err(|_| "must be an RFC 3339 date-time")?;
+        Ok(Self(time.to_utc()))
+    }
+}
+
 impl<'de> Deserialize<'de> for Time {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = Cow::<str>::deserialize(deserializer)?;
-        let parsed =
-            DateTime::parse_from_rfc3339(&text).map_err(|_| D::Error::custom("must be an RFC 3339 date-time"))?;
-        Ok(Self(parsed.to_utc()))
+        Self::parse(&Cow::<str>::deserialize(deserializer)?).map_err(D::Error::custom)
     }
 }
 

@@ -17,7 +17,7 @@ pub(crate) mod put_offer;
 pub(crate) mod put_partner;
 pub(crate) mod revoke_key;
 
-use super::{Failed, Operation};
+use super::{Body, Failed, Operation};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Thing};
@@ -27,7 +27,7 @@ use crate::side::Shape;
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::Stamp;
 use lendpay_domain::{Store, StoreError};
-use parameters::{After, Body, IdText, Limit};
+use parameters::{After, IdText, Limit};
 use poem_openapi::Tags;
 use std::sync::Arc;
 

@@ -1,57 +1,12 @@
-//! Bodies and parameters. Extracting them never fails: they are judged after the key.
+//! Parameters. Extracting them never fails: they are judged after the key.
 
 pub(super) use super::super::id_text::IdText;
 use crate::failure::Failure;
 use crate::operator_failure::OperatorFailure;
-use crate::wire::party::FromFields;
-use lendpay_domain::Timestamp;
 use lendpay_domain::page::Window;
-use poem::{Request, RequestBody};
-use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
+use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use poem_openapi::types::{ParseFromParameter, ParseResult, Type};
-use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use std::borrow::Cow;
-use std::marker::PhantomData;
-
-/// A JSON body.
-pub(super) struct Body<T> {
-    is_json: bool,
-    bytes: Vec<u8>,
-    kind: PhantomData<T>,
-}
-
-impl<T: FromFields> Body<T> {
-    pub fn read(&self, now: Timestamp) -> Result<T::Value, Failure> {
-        if self.is_json { T::read(&self.bytes, now) } else { Err(Failure::UnsupportedMediaType) }
-    }
-}
-
-impl<'a, T: Type> ApiExtractor<'a> for Body<T> {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn register(registry: &mut Registry) {
-        T::register(registry);
-    }
-
-    fn request_meta() -> Option<MetaRequest> {
-        Some(MetaRequest {
-            description: Some("One JSON object. Fields that are not listed here are refused."),
-            content: vec![MetaMediaType { content_type: "application/json", schema: T::schema_ref() }],
-            required: true,
-        })
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        body: &mut RequestBody,
-        _options: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
-        let is_json = super::super::create_buyer::is_json(request.headers());
-        Ok(Self { is_json, bytes: body.take()?.into_vec().await?, kind: PhantomData })
-    }
-}
 
 /// A parameter as it was sent, with the schema of what it must be.
 macro_rules! parameters {
