@@ -53,7 +53,7 @@ pub fn counted_partner_side<S: Store>(
     let gate = Gate { tokens, limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))) };
     let lending = AcceptOfferApi { store: Arc::clone(&store), gate: gate.clone() };
     let payments = CreateBuyerApi { store, gate, checks: settings.buyer_checks };
-    let document = partner::document(token_url.as_deref());
+    let document = partner::served(token_url.as_deref());
     let (pages, mut routes) = document.pages().add(Route::new(), "");
     routes.extend(document.routes(Side::Partner));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));

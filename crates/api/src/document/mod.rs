@@ -26,7 +26,7 @@ pub struct Document {
 /// Every document of the service.
 pub fn documents() -> Vec<Document> {
     vec![
-        Document { file: "partner.json", text: partner::document(None).json() },
+        Document { file: "partner.json", text: partner::document().json() },
         Document { file: "operator.json", text: operator::document().json() },
     ]
 }
@@ -88,17 +88,16 @@ mod tests {
 
     #[test]
     fn a_servers_own_token_url_is_the_only_difference() {
-        let (without, mut with) =
-            (partner::document(None), partner::document(Some("https://id.example/token?a=\"b\"")));
+        let (committed, mut with) = (partner::document(), partner::served(Some("https://id.example/token?a=\"b\"")));
         let flow = &mut with.value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"];
         assert_eq!(flow["tokenUrl"], "https://id.example/token?a=\"b\"");
         flow["tokenUrl"] = "https://auth.example/oauth/token".into();
-        assert_eq!(with.json(), without.json());
+        assert_eq!(with.json(), committed.json());
     }
 
     #[test]
     fn either_form_of_authentication_suffices_and_the_token_needs_its_scope() {
-        let document = partner::document(None).value;
+        let document = partner::document().value;
         for (path, scope) in [
             ("/lending/applications/{applicationId}/offers/{offerId}/accept", "lending.offers.accept"),
             ("/payments/buyers", "payments.buyers.create"),
@@ -110,7 +109,7 @@ mod tests {
 
     #[test]
     fn the_page_holds_the_finished_document() {
-        let document = partner::document(None);
+        let document = partner::document();
         let pages = document.pages();
         assert!(pages.html.contains("\"openapi\":\"3.0.3\""));
         for option in ["deepLinking: true,", "displayRequestDuration: true,"] {
