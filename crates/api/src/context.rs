@@ -33,7 +33,8 @@ impl Context {
     pub fn new(request: &Request, at: Timestamp) -> Self {
         let caller = TraceParent::of(request.headers());
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
-        Self { operation, at, caller, peer: peer(request), noted: Arc::default() }
+        let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
+        Self { operation, at, caller, peer, noted: Arc::default() }
     }
 
     /// Notes for whom the request is made.
@@ -60,11 +61,6 @@ impl Context {
     pub fn stamp(&self, actor: Actor) -> Stamp {
         Stamp { at: self.at, event: random::event_id(), actor, operation: self.operation }
     }
-}
-
-/// Who connected; unknown where there is no network.
-pub(crate) fn peer(request: &Request) -> Option<IpAddr> {
-    request.remote_addr().as_socket_addr().map(SocketAddr::ip)
 }
 
 impl<'a> FromRequest<'a> for Context {

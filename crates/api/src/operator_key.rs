@@ -1,15 +1,10 @@
 //! The operator's key (contract 2.9): who has it may do everything.
 
-use crate::context;
 use crate::operator_failure::OperatorFailure;
 use lendpay_domain::key::KeyHash;
 use poem::http::HeaderMap;
-use poem::{Request, RequestBody};
-use poem_openapi::registry::{MetaSecurityScheme, Registry};
-use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use std::collections::BTreeSet;
 use std::fmt;
-use std::net::IpAddr;
 
 const HEADER: &str = "x-operator-key";
 
@@ -60,8 +55,8 @@ impl OperatorKey {
     }
 
     /// Lets through who has the key.
-    pub(crate) fn admit(&self, credentials: &OperatorCredentials) -> Result<(), OperatorFailure> {
-        match &credentials.key {
+    pub(crate) fn admit(&self, presented: &PresentedKey) -> Result<(), OperatorFailure> {
+        match &presented.0 {
             None => Err(OperatorFailure::NoKey),
             Some(Some(presented)) if self.is(presented) => Ok(()),
             Some(_) => Err(OperatorFailure::InvalidKey),
@@ -75,52 +70,15 @@ impl fmt::Debug for OperatorKey {
     }
 }
 
-/// What a request presents, and from where. Extracting it never fails.
-pub(crate) struct OperatorCredentials {
-    /// Nothing, one readable header, or something else.
-    key: Option<Option<String>>,
-    /// Who connected; unknown where there is no network.
-    pub peer: Option<IpAddr>,
-}
+/// What a request presents: nothing, one readable header, or something else.
+pub(crate) struct PresentedKey(Option<Option<String>>);
 
-impl OperatorCredentials {
-    fn of(headers: &HeaderMap, peer: Option<IpAddr>) -> Self {
+impl PresentedKey {
+    /// Reads the header.
+    pub fn of(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let first = values.next();
-        let key = first.map(|value| value.to_str().ok().filter(|_| values.next().is_none()).map(str::to_owned));
-        Self { key, peer }
-    }
-}
-
-impl<'a> ApiExtractor<'a> for OperatorCredentials {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn register(registry: &mut Registry) {
-        let scheme = MetaSecurityScheme {
-            ty: "apiKey",
-            description: Some("The operator's key, as the service was started with it."),
-            name: Some("X-Operator-Key"),
-            key_in: Some("header"),
-            scheme: None,
-            bearer_format: None,
-            flows: None,
-            openid_connect_url: None,
-        };
-        registry.create_security_scheme("OperatorKey", scheme);
-    }
-
-    fn security_schemes() -> Vec<&'static str> {
-        vec!["OperatorKey"]
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        _options: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
-        Ok(Self::of(request.headers(), context::peer(request)))
+        Self(first.map(|value| value.to_str().ok().filter(|_| values.next().is_none()).map(str::to_owned)))
     }
 }
 
@@ -148,7 +106,7 @@ mod tests {
             for value in values {
                 headers.append(HEADER, value.parse().expect("a header value"));
             }
-            key.admit(&OperatorCredentials::of(&headers, None))
+            key.admit(&PresentedKey::of(&headers))
         };
         assert_eq!(admit(&[GOOD]), Ok(()));
         assert_eq!(admit(&[]), Err(OperatorFailure::NoKey));

@@ -4,7 +4,7 @@
 //! every response, `RateLimit` on those to partners, and named examples made from real values.
 
 use crate::failure::Failure;
-use crate::operations::Operation;
+use crate::operations::{Operation, Parameter};
 use crate::side::Shape;
 use lendpay_domain::{OperationId, Timestamp};
 use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
@@ -17,6 +17,7 @@ pub(super) type Example = (String, Value);
 pub(super) struct OperationExamples {
     id: &'static str,
     shape: Shape,
+    query: &'static [Parameter],
     request: Vec<Example>,
     success: Vec<Example>,
     failures: Vec<(u16, Example)>,
@@ -26,7 +27,7 @@ impl OperationExamples {
     pub fn of<O: Operation>(success: Vec<Example>, request: Option<Vec<Example>>) -> Self {
         let failures = O::failures();
         let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
-        Self { id: O::ID, shape: O::SHAPE, request: request.unwrap_or_default(), success, failures }
+        Self { id: O::ID, shape: O::SHAPE, query: O::QUERY, request: request.unwrap_or_default(), success, failures }
     }
 
     /// Adds an example of an answer that is neither success nor a failure in the common shape.
@@ -67,21 +68,22 @@ pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
     // The title repeats the name, and progenitor gives the type inside a nullable object the title for a name.
     let schemas = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
     schemas.filter_map(Value::as_object_mut).for_each(|schema| drop(schema.shift_remove("title")));
-    for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+    for (template, path) in document["paths"].as_object_mut().into_iter().flatten() {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
             // Said of an operation that needs no key, it is no oversight.
             if let Some(operation) = operation.as_object_mut() {
                 operation.entry("security").or_insert_with(|| json!([]));
             }
             if let Some(described) = operations.iter().find(|described| operation["operationId"] == described.id) {
-                finish_operation(operation, described);
+                finish_operation(template, operation, described);
             }
         }
     }
     document
 }
 
-fn finish_operation(operation: &mut Value, described: &OperationExamples) {
+fn finish_operation(template: &str, operation: &mut Value, described: &OperationExamples) {
+    add_parameters(template, operation, described.query);
     if let Some(body) = operation.get_mut("requestBody") {
         add_examples(body, described.request.iter());
     }
@@ -94,6 +96,34 @@ fn finish_operation(operation: &mut Value, described: &OperationExamples) {
             let of_status = described.failures.iter().filter(|(code, _)| code.to_string() == *status);
             add_examples(response, of_status.map(|(_, example)| example));
         }
+    }
+}
+
+/// Adds the parameters of the path, first, and those of the query.
+fn add_parameters(template: &str, operation: &mut Value, query: &[Parameter]) {
+    let parameter = |name: &str, place: &str, description: String, schema: Value| {
+        json!({
+            "name": name, "schema": schema, "in": place, "description": description, "required": place == "path",
+            "deprecated": false, "explode": true,
+        })
+    };
+    let ids = template.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut parameters: Vec<_> = ids
+        .map(|name| {
+            let thing = name.strip_suffix("Id").expect("what a path names is named by its id");
+            let schema = json!({ "type": "string", "format": "uuid" });
+            parameter(name, "path", format!("The identifier of the {thing}."), schema)
+        })
+        .collect();
+    let operation = operation.as_object_mut().expect("an operation is an object");
+    if let Some(Value::Array(headers)) = operation.shift_remove("parameters") {
+        parameters.extend(headers);
+    }
+    parameters.extend(query.iter().map(|p| parameter(p.name, "query", p.description.to_owned(), (p.schema)())));
+    if !parameters.is_empty() {
+        let before = |(name, _): (&String, _)| ["requestBody", "responses"].contains(&name.as_str());
+        let position = operation.iter().position(before).expect("an operation has responses");
+        operation.shift_insert(position, "parameters".to_owned(), parameters.into());
     }
 }
 

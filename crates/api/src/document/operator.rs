@@ -10,6 +10,7 @@ use crate::operations::operator::{
     list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
 };
 use crate::operator_side::Operations;
+use lendpay_domain::offer::Status;
 use lendpay_domain::store::{AddKey, FindBuyers, PutApplication, PutOffer, PutPartner, RevokeKey};
 use poem_openapi::OpenApiService;
 
@@ -30,6 +31,12 @@ everything, and reads bank details in full. Only `/health/…` and `/metrics` ne
 
 **Bodies** are one JSON object. A field that is not listed is refused, so that a misspelt one is not lost.
 
+**Parameters** that an operation does not list are refused too, but for those of `/health/…` and `/metrics`, which ignore them.
+
+**Events.** An offer can no longer be accepted from its `expiryAt` on, and is read as Expired from then on. Its `offer.expired` is
+recorded when the service next decides about the offer, at an accept or a transition, which may be much later or never; its
+`occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has expired: read the offer.
+
 **Browsers.** This side answers no cross-origin request: no page but its own documentation can call it.
 
 **Times** are RFC 3339. Answers have them in UTC with `Z` and 0, 3, 6 or 9 digits of fraction; requests may have any offset and 0
@@ -49,9 +56,9 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
         OperationExamples::of::<ListOffers>(examples::offer_list(), None),
         OperationExamples::of::<GetOffer>(examples::offers(), None),
-        OperationExamples::of::<Decline>(examples::declined(), None),
-        OperationExamples::of::<Advance>(examples::advanced(), None),
-        OperationExamples::of::<Archive>(examples::archived(), None),
+        OperationExamples::of::<Decline>(examples::moved(Status::CustomerDeclined), None),
+        OperationExamples::of::<Advance>(examples::moved(Status::Advanced), None),
+        OperationExamples::of::<Archive>(examples::moved(Status::Archived), None),
         OperationExamples::of::<FindBuyers>(examples::buyer_list(), None),
         OperationExamples::of::<GetBuyer>(examples::buyers(), None),
         OperationExamples::of::<ListEvents>(examples::events(), None),

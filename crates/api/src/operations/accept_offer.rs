@@ -1,7 +1,6 @@
 //! `AcceptOffer`: a partner accepts a loan offer on behalf of its customer (contract 1.2, 2.1).
 
-use super::id_text::IdText;
-use super::{Area, Failed, Operation};
+use super::{Area, Failed, OfferPath, Operation};
 use crate::caller::{Credentials, Gate};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -13,9 +12,8 @@ use lendpay_domain::key;
 use lendpay_domain::life_cycle::IllegalMove;
 use lendpay_domain::offer::Status;
 use lendpay_domain::store::{AcceptOffer, AcceptOutcome};
-use lendpay_domain::{ApplicationId, OfferId, Store, StoreError};
+use lendpay_domain::{Store, StoreError};
 use poem::{Request, RequestBody};
-use poem_openapi::param::Path;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi};
 use std::sync::Arc;
@@ -77,17 +75,11 @@ impl<S: Store> AcceptOfferApi<S> {
         context: Context,
         credentials: Credentials,
         #[oai(scope = "Scope::AcceptOffers")] _token: OAuth2,
-        /// The identifier of the application that the offer belongs to.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
-        /// The identifier of the offer.
-        #[oai(name = "offerId")]
-        offer_id: Path<IdText>,
+        path: OfferPath,
         _body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
-        let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
-        let (application, offer) = ids.ok_or(Failure::OfferNotFound)?;
+        let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
         let stamp = context.stamp(caller.actor);
         let command = AcceptOffer { partner: caller.partner, application, offer, stamp };
         match self.store.accept_offer(command).await? {

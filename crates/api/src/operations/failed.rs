@@ -8,7 +8,18 @@ use poem_openapi::registry::{
     MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
 };
 use poem_openapi::types::Type;
+use serde_json::Value;
 use std::marker::PhantomData;
+
+/// A parameter of a query.
+pub(crate) struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, for the document.
+    pub description: &'static str,
+    /// What it must be, for the document.
+    pub schema: fn() -> Value,
+}
 
 /// An operation: the shape of its errors and everything that it may answer instead of success.
 pub(crate) trait Operation: Send + Sync + 'static {
@@ -16,6 +27,8 @@ pub(crate) trait Operation: Send + Sync + 'static {
     const ID: &'static str;
     /// The shape of its errors.
     const SHAPE: Shape;
+    /// The parameters of its query. The operator's side refuses others.
+    const QUERY: &'static [Parameter] = &[];
     /// One of each failure that it can give. The document's responses and examples are made from them.
     fn failures() -> Vec<Failure>;
 }

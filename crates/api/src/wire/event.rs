@@ -30,7 +30,8 @@ pub struct Event {
     #[oai(rename = "type")]
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// When it happened. An expiry happened at the offer's `expiryAt`, which may be earlier than the event before it.
+    /// When it happened. An expiry happened at the offer's `expiryAt` and is recorded later, so that its time may be earlier than
+    /// that of the event before it.
     pub occurred_at: Time,
     /// The identifier of the partner that it concerns.
     pub partner_id: Uuid,

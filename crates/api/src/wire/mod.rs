@@ -11,6 +11,7 @@ pub(crate) mod json;
 pub(crate) mod offer;
 pub(crate) mod operator_buyer;
 pub(crate) mod operator_offer;
+pub(crate) mod page;
 pub(crate) mod party;
 pub(crate) mod time;
 

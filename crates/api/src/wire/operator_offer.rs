@@ -2,6 +2,7 @@
 
 use super::fields::{self, Fields};
 use super::offer::{Address, Duration, FundingType, Offer, OfferType};
+use super::page::page_of;
 use super::party::FromFields;
 use super::time::Time;
 use lendpay_domain::Timestamp;
@@ -84,12 +85,8 @@ impl From<offer::Offer> for OperatorOffer {
     }
 }
 
-/// A page of an application's offers, in the order of their identifiers.
-#[derive(Debug, Object, Serialize)]
-pub struct OfferList {
-    /// The offers.
-    pub items: Vec<OperatorOffer>,
-    /// Pass it as `after` for the next page; null at the end.
-    #[oai(nullable)]
-    pub next: Option<String>,
+page_of! {
+    OperatorOffer,
+    /// A page of an application's offers, in the order of their identifiers.
+    OfferList
 }

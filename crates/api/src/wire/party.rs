@@ -1,6 +1,7 @@
 //! Partners, keys and applications on the wire (contract 2.9).
 
 use super::fields::{self, Fields};
+use super::page::page_of;
 use super::time::Time;
 use super::wire_type;
 use lendpay_domain::key::{self, Areas, KeyInUse, KeyRecord};
@@ -195,14 +196,10 @@ impl From<KeyInUse> for Key {
     }
 }
 
-/// A page of a partner's keys, in the order in which they were made.
-#[derive(Debug, Object, Serialize)]
-pub struct KeyList {
-    /// The keys.
-    pub items: Vec<Key>,
-    /// Pass it as `after` for the next page; null at the end.
-    #[oai(nullable)]
-    pub next: Option<String>,
+page_of! {
+    Key,
+    /// A page of a partner's keys, in the order in which they were made.
+    KeyList
 }
 
 /// An application, to be given to a partner.

@@ -7,7 +7,6 @@ use crate::wire::party::{MadeKey, NewKey};
 use lendpay_domain::PartnerId;
 use lendpay_domain::key::{ApiKey, KeyRecord};
 use lendpay_domain::store::{AddKey, AddKeyOutcome};
-use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct CreateKeyApi<S>(pub Arc<Operator<S>>);
@@ -42,18 +41,15 @@ impl<S: Store> CreateKeyApi<S> {
     )]
     async fn create_key(
         &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the partner.
-        #[oai(name = "partnerId")]
-        partner_id: Path<IdText>,
+        request: OperatorRequest,
+        path: PathId<PartnerId>,
         body: Body<NewKey>,
     ) -> Result<Created, Failed<AddKey>> {
-        let store = self.0.admit(&credentials)?;
-        let partner = PartnerId::parse(&partner_id.0.0).ok_or_else(|| not_there(Thing::Partner))?;
-        let (name, areas, expires_at) = body.read(context.at)?;
-        let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(context.at));
-        let (hash, created_at) = (secret.hash(), context.at);
+        let store = self.0.admit::<AddKey>(&request)?;
+        let partner = path.0.ok_or_else(|| not_there(Thing::Partner))?;
+        let (name, areas, expires_at) = body.read(request.context.at)?;
+        let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(request.context.at));
+        let (hash, created_at) = (secret.hash(), request.context.at);
         let key = KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at: None };
         let answer = MadeKey::new(&secret, &key);
         match store.add_key(AddKey { key }).await? {

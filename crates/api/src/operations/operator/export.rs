@@ -56,10 +56,10 @@ impl<S: Store> ExportApi<S> {
     ///
     /// For `lendpay import`. One consistent cut, taken while the service goes on. Holds bank details in full.
     #[oai(path = "/operator/export", method = "get", operation_id = "Export", tag = "Tag::Data")]
-    async fn export(&self, context: Context, credentials: OperatorCredentials) -> Result<Exported, Failed<Export>> {
-        let export = self.0.admit(&credentials)?.export().await?;
+    async fn export(&self, request: OperatorRequest) -> Result<Exported, Failed<Export>> {
+        let export = self.0.admit::<Export>(&request)?.export().await?;
         let lines = Lines::default();
-        let begin = lines.header(context.at);
+        let begin = lines.header(request.context.at);
         // Each step makes the next piece of the body; the client's reading sets the pace.
         let pieces = stream::try_unfold((Some(begin), Some((export, lines))), async |(begin, rest)| {
             if let Some(begin) = begin {

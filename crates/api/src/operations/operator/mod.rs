@@ -15,20 +15,22 @@ mod parameters;
 pub(crate) mod put_application;
 pub(crate) mod put_offer;
 pub(crate) mod put_partner;
+mod request;
 pub(crate) mod revoke_key;
 
-use super::{Body, Failed, Operation};
+use super::{Body, Failed, OfferPath, Operation, Parameter, PathId, PathIds};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Thing};
-use crate::operator_key::{OperatorCredentials, OperatorKey};
+use crate::operator_key::OperatorKey;
 use crate::rate_limit::Failures;
 use crate::side::Shape;
+use crate::wire::fields::is_no;
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::Stamp;
 use lendpay_domain::{Store, StoreError};
-use parameters::{After, IdText, Limit};
 use poem_openapi::Tags;
+use request::OperatorRequest;
 use std::sync::Arc;
 
 /// What the operations share.
@@ -39,19 +41,17 @@ pub(crate) struct Operator<S> {
 }
 
 impl<S: Store> Operator<S> {
-    /// The store, for who has the key.
-    fn admit(&self, credentials: &OperatorCredentials) -> Result<&S, Failure> {
-        if let Err(failure) = self.key.admit(credentials) {
-            self.failures.count(credentials.peer)?;
+    /// The store, for who has the key and asks with the parameters of the operation.
+    fn admit<O: Operation>(&self, request: &OperatorRequest) -> Result<&S, Failure> {
+        if let Err(failure) = self.key.admit(&request.key) {
+            self.failures.count(request.context.peer)?;
             return Err(failure.into());
         }
-        Ok(&self.store)
+        let names = request.query.iter().map(|(name, _)| name);
+        let unknown = names.filter(|name| !O::QUERY.iter().any(|known| known.name == *name));
+        let problems: Vec<_> = unknown.map(|name| is_no("parameter", name)).collect();
+        if problems.is_empty() { Ok(&self.store) } else { Err(OperatorFailure::BadFields(problems).into()) }
     }
-}
-
-/// The operator's stamp on a command.
-fn stamp(context: &Context) -> Stamp {
-    context.stamp(Actor::Operator)
 }
 
 fn not_there(thing: Thing) -> Failure {
@@ -66,6 +66,7 @@ fn new_id<T>(id: Option<T>, name: &str) -> Result<T, Failure> {
 /// What every operation with a key can give, and what it gives besides.
 fn failures(more: impl IntoIterator<Item = Failure>) -> Vec<Failure> {
     let common = [
+        OperatorFailure::BadFields(vec!["lmit: is no parameter here".to_owned()]).into(),
         OperatorFailure::NoKey.into(),
         OperatorFailure::InvalidKey.into(),
         Failure::RateLimited(1),

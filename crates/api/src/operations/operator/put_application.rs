@@ -5,7 +5,6 @@ use crate::wire::json::Json;
 use crate::wire::party::{Application, NewApplication};
 use lendpay_domain::ApplicationId;
 use lendpay_domain::store::{PutApplication, PutApplicationOutcome};
-use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct PutApplicationApi<S>(pub Arc<Operator<S>>);
@@ -43,16 +42,13 @@ impl<S: Store> PutApplicationApi<S> {
     )]
     async fn put_application(
         &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the application.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
+        request: OperatorRequest,
+        path: PathId<ApplicationId>,
         body: Body<NewApplication>,
     ) -> Result<Put, Failed<PutApplication>> {
-        let store = self.0.admit(&credentials)?;
-        let id = new_id(ApplicationId::parse(&application_id.0.0), "applicationId")?;
-        let partner = body.read(context.at)?;
+        let store = self.0.admit::<PutApplication>(&request)?;
+        let id = new_id(path.0, "applicationId")?;
+        let partner = body.read(request.context.at)?;
         let answer = Json(Application::new(id, partner));
         match store.put_application(PutApplication { id, partner }).await? {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),
