@@ -1,5 +1,5 @@
-//! What the shell counts: requests by route and status, and how long they took. Plain counters, so that a request costs a
-//! few additions; whoever shows them chooses the format.
+//! What the shell counts: requests by route and status, and how long they took. Plain counters, so that a request costs
+//! a few additions; whoever shows them chooses the format.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -56,8 +56,8 @@ impl RequestCounts {
         let _ = self.routes.set(routes);
     }
 
-    /// Requests that were refused with 429: of a `partner` over its limit, and of an `address` that failed to authenticate too
-    /// often.
+    /// Requests that were refused with 429: of a `partner` over its limit, and of an `address` that failed to
+    /// authenticate too often.
     pub fn limited(&self) -> [(&'static str, u64); 2] {
         let [partner, address] = self.limited.each_ref().map(|count| count.load(Ordering::Relaxed));
         [("partner", partner), ("address", address)]

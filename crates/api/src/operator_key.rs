@@ -12,8 +12,8 @@ const HEADER: &str = "x-operator-key";
 #[derive(Clone)]
 pub struct OperatorKey([u8; 32]);
 
-/// The key is shorter than [`OperatorKey::SHORTEST`], has fewer than [`OperatorKey::VARIETY`] different characters, or holds
-/// what a header cannot.
+/// The key is shorter than [`OperatorKey::SHORTEST`], has fewer than [`OperatorKey::VARIETY`] different characters, or
+/// holds what a header cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadOperatorKey;
 

@@ -63,8 +63,8 @@ pub fn counted_partner_side<S: Store>(
     Shell { inner, clock, limits, routes: Routes(routes), side: Side::Partner, counts, traces }
 }
 
-/// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a rewritten
-/// address and three allocations.
+/// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a
+/// rewritten address and three allocations.
 struct Inside {
     operations: BoxEndpoint<'static, Response>,
     pages: Route,

@@ -21,7 +21,8 @@ pub struct RateLimit {
     seconds: NonZeroU32,
 }
 
-/// What one address may fail to authenticate: enough for a client that has been given the wrong key, and no way to guess.
+/// What one address may fail to authenticate: enough for a client that has been given the wrong key, and no way to
+/// guess.
 const FAILURES: RateLimit = RateLimit {
     requests: NonZeroU32::new(1_000).expect("more than none"),
     seconds: NonZeroU32::new(300).expect("more than none"),
@@ -43,8 +44,8 @@ impl RateLimit {
     }
 
     fn quota(self) -> Quota {
-        // A period of nothing needs more than 10^9 requests a second, which `FromStr` refuses.
-        Quota::with_period(self.period()).unwrap_or(Quota::per_second(self.requests)).allow_burst(self.requests)
+        let quota = Quota::with_period(self.period()).expect("a period of nothing is refused when a limit is read");
+        quota.allow_burst(self.requests)
     }
 }
 
@@ -103,8 +104,9 @@ pub(crate) struct Allowance {
 
 impl Allowance {
     /// `RateLimit`: requests that are left, seconds until all are.
-    pub fn header(&self) -> Option<HeaderValue> {
-        format!("\"partner\";r={};t={}", self.remaining, whole_seconds(self.reset)).try_into().ok()
+    pub fn header(&self) -> HeaderValue {
+        let left = format!("\"partner\";r={};t={}", self.remaining, whole_seconds(self.reset));
+        left.try_into().expect("digits and ASCII")
     }
 
     /// `RateLimit-Policy`: the quota and its window in seconds.
@@ -124,8 +126,7 @@ pub(crate) struct Limiter {
 impl Limiter {
     pub fn new(limit: RateLimit) -> Self {
         let policy = format!("\"partner\";q={};w={}", limit.requests, limit.seconds);
-        // Digits and ASCII.
-        let policy = policy.try_into().unwrap_or_else(|_| HeaderValue::from_static(""));
+        let policy = policy.try_into().expect("digits and ASCII");
         Self { limit, policy, partners: keyed(limit), failures: Failures::default() }
     }
 
@@ -152,8 +153,8 @@ impl Default for Failures {
 }
 
 impl Failures {
-    /// Counts a failed authentication of an address, if it is known; refuses when there were too many. Only failures are
-    /// refused: whoever shares the address and has a key is not locked out.
+    /// Counts a failed authentication of an address, if it is known; refuses when there were too many. Only failures
+    /// are refused: whoever shares the address and has a key is not locked out.
     pub fn count(&self, address: Option<IpAddr>) -> Result<(), Failure> {
         let Some(address) = address else { return Ok(()) };
         if self.0.len() >= ADDRESSES {
@@ -195,7 +196,7 @@ mod tests {
         let [a, b] = [1, 2].map(|n| PartnerId::from_bytes([n; 16]));
         let count = |partner| {
             let (allowance, verdict) = limiter.count(partner);
-            (allowance.header().expect("a header").to_str().expect("ASCII").to_owned(), verdict)
+            (allowance.header().to_str().expect("ASCII").to_owned(), verdict)
         };
         assert_eq!(count(a), ("\"partner\";r=1;t=1800".to_owned(), Ok(())));
         assert_eq!(count(a), ("\"partner\";r=0;t=3600".to_owned(), Ok(())));

@@ -59,9 +59,8 @@ fn upper<const N: usize>(text: &str) -> Option<[u8; N]> {
     code.iter().all(u8::is_ascii_uppercase).then_some(code)
 }
 
-/// Codes are ASCII letters by construction.
 fn ascii(code: &[u8]) -> &str {
-    std::str::from_utf8(code).unwrap_or_default()
+    std::str::from_utf8(code).expect("codes are ASCII letters")
 }
 
 #[cfg(test)]

@@ -79,7 +79,8 @@ decimals! {
 }
 
 impl Rate {
-    /// [`Self::from_f64`] for a rate that somebody sends: below 10 (contract 2.12). Rates up to 1,000 were stored before.
+    /// [`Self::from_f64`] for a rate that somebody sends: below 10 (contract 2.12). Rates up to 1,000 were stored
+    /// before.
     pub fn from_input(value: f64) -> Result<Self, DecimalError> {
         if value >= 10.0 { Err(DecimalError::Percentage) } else { Self::from_f64(value) }
     }
@@ -103,7 +104,7 @@ fn to_f64(value: Decimal) -> f64 {
     {
         return mantissa as f64 / power;
     }
-    f64::from_str(&value.to_string()).unwrap_or(f64::NAN)
+    f64::from_str(&value.to_string()).expect("a decimal is written as digits")
 }
 
 #[cfg(test)]

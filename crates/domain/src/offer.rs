@@ -143,7 +143,8 @@ impl RedirectUrl {
     /// The most characters that are allowed.
     pub const MAX: usize = 2_048;
 
-    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG) and a URI (RFC 3986: ASCII), as the document says.
+    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG) and a URI (RFC 3986: ASCII), as the document
+    /// says.
     pub fn parse(text: &str) -> Result<Self, TermsError> {
         let parsed = (text.is_ascii() && text.len() <= Self::MAX).then(|| url::Url::parse(text).ok()).flatten();
         match parsed {
@@ -152,7 +153,8 @@ impl RedirectUrl {
         }
     }
 
-    /// Takes back what a store was given: it was checked then, and an offer stays readable should the check ever change.
+    /// Takes back what a store was given: it was checked then, and an offer stays readable should the check ever
+    /// change.
     pub const fn restored(text: String) -> Self {
         Self(text)
     }

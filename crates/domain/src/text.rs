@@ -1,7 +1,7 @@
 //! Texts that people type (contract 2.12).
 //!
-//! [`input`] has every rule. [`stored`] has those that hold for every text that was ever stored: what a store or an export
-//! holds stays readable when a rule for input is added.
+//! [`input`] has every rule. [`stored`] has those that hold for every text that was ever stored: what a store or an
+//! export holds stays readable when a rule for input is added.
 
 use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
@@ -17,7 +17,8 @@ pub enum TextError {
     },
     /// Holds a control character (Unicode category Cc).
     Control,
-    /// Holds a bidirectional embedding, override or isolate (U+202A–202E, U+2066–2069), which shows text in another order.
+    /// Holds a bidirectional embedding, override or isolate (U+202A–202E, U+2066–2069), which shows text in another
+    /// order.
     Bidirectional,
     /// Holds no character that can be seen.
     Invisible,
@@ -53,7 +54,8 @@ pub(crate) fn readable(text: &str) -> Result<(), TextError> {
     if text.chars().any(visible) { Ok(()) } else { Err(TextError::Invisible) }
 }
 
-/// Trims `text` and checks that 1 to `max` characters (Unicode scalar values) are left, none of them a control character.
+/// Trims `text` and checks that 1 to `max` characters (Unicode scalar values) are left, none of them a control
+/// character.
 pub fn stored(text: &str, max: usize) -> Result<String, TextError> {
     let text = text.trim();
     if text.chars().any(char::is_control) {

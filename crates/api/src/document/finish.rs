@@ -1,12 +1,13 @@
 //! The finishing step: what poem-openapi cannot say, or says in a way that tools reject.
 //!
-//! Version 3.0.3, header names as they are written, no `allOf` of one, `null` where a `$ref` may be null, `X-Request-Id` on
-//! every response, `RateLimit` on those to partners, and named examples made from real values.
+//! Version 3.0.3, header names as they are written, no `allOf` of one, `null` where a `$ref` may be null,
+//! `X-Request-Id` on every response, `RateLimit` on those to partners, and named examples made from real values.
 
+use super::examples::moment;
 use crate::failure::Failure;
 use crate::operations::{Operation, Parameter};
 use crate::side::Shape;
-use lendpay_domain::{OperationId, Timestamp};
+use lendpay_domain::OperationId;
 use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
 
@@ -45,18 +46,12 @@ pub(super) fn published<T>(service: OpenApiService<T, ()>, contact: &str) -> Ope
 
 fn example<O: Operation>(failure: &Failure) -> Example {
     let operation = OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes());
-    let at = Timestamp::from_timestamp(1_653_653_744, 50_386_800).unwrap_or_default();
-    let body = match O::SHAPE {
-        Shape::Lending => json!(failure.lending(operation, at)),
-        Shape::Payments => json!(failure.payments(operation, at)),
-        Shape::Operator => json!(failure.operator(operation, at)),
-    };
-    (failure.to_string(), body)
+    let at = moment(1_653_653_744, 50_386_800);
+    (failure.to_string(), json!(failure.body(O::SHAPE, operation, at)))
 }
 
 pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
-    // The raw document is JSON that poem-openapi has just written.
-    let mut document: Value = serde_json::from_str(raw).unwrap_or_default();
+    let mut document: Value = serde_json::from_str(raw).expect("poem-openapi has just written it");
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
     // A `$ref` cannot be nullable in 3.0; its schema can.
@@ -101,18 +96,18 @@ fn finish_operation(template: &str, operation: &mut Value, described: &Operation
 
 /// Adds the parameters of the path, first, and those of the query.
 fn add_parameters(template: &str, operation: &mut Value, query: &[Parameter]) {
-    let parameter = |name: &str, place: &str, description: String, schema: Value| {
+    let parameter = |name: &str, location: &str, description: String, schema: Value| {
         json!({
-            "name": name, "schema": schema, "in": place, "description": description, "required": place == "path",
+            "name": name, "schema": schema, "in": location, "description": description, "required": location == "path",
             "deprecated": false, "explode": true,
         })
     };
     let ids = template.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
     let mut parameters: Vec<_> = ids
         .map(|name| {
-            let thing = name.strip_suffix("Id").expect("what a path names is named by its id");
+            let resource = name.strip_suffix("Id").expect("what a path names is named by its id");
             let schema = json!({ "type": "string", "format": "uuid" });
-            parameter(name, "path", format!("The identifier of the {thing}."), schema)
+            parameter(name, "path", format!("The identifier of the {resource}."), schema)
         })
         .collect();
     let operation = operation.as_object_mut().expect("an operation is an object");

@@ -45,8 +45,8 @@ impl Finished {
     }
 
     pub fn pages(&self) -> Pages {
-        let title = self.value["info"]["title"].as_str().unwrap_or_default();
-        // A browser would ask for an icon that there is not.
+        let title = self.value["info"]["title"].as_str().expect("a document has a title");
+        // Without this, browsers request an icon that does not exist.
         let head = format!("<title>{title}</title>\n    <link rel=\"icon\" href=\"data:,\">");
         let page = self.page.replacen("<title>Swagger UI</title>", &head, 1);
         // Deep links are on already.
@@ -55,8 +55,7 @@ impl Finished {
         Pages {
             html: page.replace(&self.raw, &self.value.to_string()),
             json: self.json(),
-            // A document made of strings, numbers, lists and maps with string keys is YAML.
-            yaml: serde_yaml::to_string(&self.value).unwrap_or_default(),
+            yaml: serde_yaml::to_string(&self.value).expect("what is JSON is YAML"),
             token_url: self.value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"]["tokenUrl"]
                 .as_str()
                 .map(str::to_owned),

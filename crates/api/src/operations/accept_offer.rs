@@ -62,8 +62,8 @@ impl Operation for AcceptOffer {
 impl<S: Store> AcceptOfferApi<S> {
     /// Accept an offer
     ///
-    /// Accepts a loan offer that belongs to an application and returns the offer. Repeating the call is safe: an offer that
-    /// is accepted already is returned as it stands. The body is ignored.
+    /// Accepts a loan offer that belongs to an application and returns the offer. Repeating the call is safe: an offer
+    /// that is accepted already is returned as it stands. The body is ignored.
     #[oai(
         path = "/lending/applications/:applicationId/offers/:offerId/accept",
         method = "post",

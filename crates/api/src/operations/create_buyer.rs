@@ -82,16 +82,16 @@ impl Operation for CreateBuyer {
 impl<S: Store> CreateBuyerApi<S> {
     /// Create a buyer
     ///
-    /// Registers a company as a buyer. With an Idempotency-Key it is safe to repeat the call: the buyer is created once and
-    /// every repetition gets the original answer.
+    /// Registers a company as a buyer. With an Idempotency-Key it is safe to repeat the call: the buyer is created once
+    /// and every repetition gets the original answer.
     #[oai(path = "/payments/buyers", method = "post", operation_id = "CreateBuyer", tag = "Area::Payments")]
     async fn create_buyer(
         &self,
         context: Context,
         credentials: Credentials,
         #[oai(scope = "Scope::CreateBuyers")] _token: OAuth2,
-        /// Makes the call repeatable: 1 to 255 visible ASCII characters, bare or in double quotes, chosen by you for one
-        /// buyer. It is remembered for as long as the buyer is.
+        /// Makes the call repeatable: 1 to 255 visible ASCII characters, bare or in double quotes, chosen by you for
+        /// one buyer. It is remembered for as long as the buyer is.
         #[oai(name = "Idempotency-Key")]
         key: KeyHeader,
         body: Body<NewBuyer>,

@@ -81,7 +81,7 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
     match (failure.status().as_u16(), shape) {
         (401, Shape::Operator) => "The operator's key is missing or not the right one.",
         (404, Shape::Operator) => "Nothing was found with that identifier.",
-        (409, Shape::Operator) => "What is there does not allow this; `errorCode` says why.",
+        (409, Shape::Operator) => "The present state does not allow this; `errorCode` says why.",
         (429, Shape::Operator) => "Too many requests without the operator's key from one address.",
         (400, Shape::Lending) => "The request breaks off or is not well-formed HTTP.",
         (400, _) => "The data is not acceptable; `errors` says what is wrong, field by field.",

@@ -1,4 +1,5 @@
-//! The ids in a path. Taking them never fails, so that a caller is authenticated before it learns that an id is malformed.
+//! The ids in a path. Taking them never fails, so that a caller is authenticated before it learns that an id is
+//! malformed.
 //!
 //! The document's parameters for them are made from the path's template, in `document::finish`.
 

@@ -92,9 +92,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
             headers.insert(REQUEST_ID, id);
         }
         if let Some(allowance) = context.allowance() {
-            if let Some(left) = allowance.header() {
-                headers.insert(RATE_LIMIT, left);
-            }
+            headers.insert(RATE_LIMIT, allowance.header());
             headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
@@ -149,7 +147,8 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
     }
 
     fn refuse(&self, failure: &Failure, path: &str, context: &Context) -> Response {
-        let mut response: Response = failure.body(self.side.shape(path), context.operation, self.clock.now()).into();
+        let mut response: Response =
+            failure.body(self.side.shape(path), context.operation, self.clock.now()).to_json().into();
         response.set_status(failure.status());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -1,8 +1,9 @@
 //! When the authorization server's keys are fetched, and who waits for them.
 //!
-//! One task fetches: at the start, from time to time, and when a token names a key that is not known. The last of these a
-//! stranger can bring about, so that it happens [`MOST`] times a minute at most, which leaves a fetch for a key that is new; requests that arrive meanwhile share the one fetch,
-//! and none waits for it longer than [`WAIT`]. The last good keys stay while the server is down.
+//! One task fetches: at the start, from time to time, and when a token names a key that is not known. The last of these
+//! a stranger can bring about, so that it happens [`MOST`] times a minute at most, which leaves a fetch for a key that
+//! is new; requests that arrive meanwhile share the one fetch, and none waits for it longer than [`WAIT`]. The last
+//! good keys stay while the server is down.
 
 use super::key_set::KeySet;
 use futures_util::future::BoxFuture;
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 /// How old keys may become.
 const AGE: Duration = Duration::from_secs(10 * 60);
 
-/// How soon a fetch that failed is tried again.
+/// How soon a fetch that failed is retried.
 const RETRY: Duration = Duration::from_secs(60);
 
 /// How long a fetch may take.
@@ -59,7 +60,8 @@ impl Keys {
         Arc::clone(&self.set.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Is ready when keys have been fetched because one is unknown at the moment `now`, or when there is no use in waiting.
+    /// Is ready when keys have been fetched because one is unknown at the moment `now`, or when there is no use in
+    /// waiting.
     pub async fn refreshed(&self, now: Timestamp) {
         let mut progress = self.progress.subscribe();
         let mut pending = false;

@@ -34,7 +34,8 @@ impl Scope {
     }
 }
 
-/// Tells in the document that a token suffices as well as a key. Takes nothing from the request: `Credentials` has both.
+/// Tells in the document that a token suffices as well as a key. Takes nothing from the request: `Credentials` has
+/// both.
 pub(crate) struct OAuth2;
 
 impl<'a> ApiExtractor<'a> for OAuth2 {

@@ -33,7 +33,8 @@ pub struct NewBuyer {
 #[derive(Clone, Default, Object)]
 #[oai(rename_all = "camelCase", rename = "BankAccount")]
 pub struct NewBankAccount {
-    /// The currency of the account: an active code of ISO 4217, of money (not of metals, units of account, funds or tests).
+    /// The currency of the account: an active code of ISO 4217, of money (not of metals, units of account, funds or
+    /// tests).
     pub currency_code: Option<String>,
     /// The name that the account is held in: 1 to 256 characters.
     pub account_name: Option<String>,

@@ -1,5 +1,5 @@
-//! Reading bodies of both sides: one JSON object, strictly (contract 2.4, 2.6). Everything that is wrong with its members is
-//! reported at once, and no message quotes a value.
+//! Reading bodies of both sides: one JSON object, strictly (contract 2.4, 2.6). Everything that is wrong with its
+//! members is reported at once, and no message quotes a value.
 
 use super::time::Time;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -98,19 +98,19 @@ impl Fields {
 
     /// The value, if nothing was wrong. Members that nobody took are refused: in most cases a name is misspelt.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<String>> {
-        let unknown = self.members.keys().filter(|name| !self.taken.contains(&name.as_str()));
-        self.problems.extend(unknown.map(|name| is_no("field", name)));
+        let others = self.members.keys().filter(|name| !self.taken.contains(&name.as_str()));
+        self.problems.extend(others.map(|name| unknown("field", name)));
         value.filter(|_| self.problems.is_empty()).ok_or(self.problems)
     }
 }
 
 /// Says that a name that was sent is not known, and quotes it only if it can hold nothing secret.
-pub(crate) fn is_no(what: &str, name: &str) -> String {
+pub(crate) fn unknown(what: &str, name: &str) -> String {
     let plain = name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
     if plain {
-        format!("{name}: is no {what} here")
+        format!("{name}: is not a known {what}")
     } else {
-        format!("A {what} with an unusual name is no {what} here.")
+        format!("A {what} with an unusual name is not known.")
     }
 }
 
@@ -126,8 +126,8 @@ fn explain(error: &serde_json::Error) -> String {
     format!("{what} (line {line}, column {column}).")
 }
 
-/// Reads any value, and refuses what serde would let through: duplicate members and nesting without end. Members are looked
-/// up by hash, so that their number and order do not matter.
+/// Reads any value, and refuses what serde would let through: duplicate members and nesting without end. Members are
+/// looked up by hash, so that their number and order do not matter.
 #[derive(Clone, Copy)]
 struct Strict {
     /// Of this value, if it is an object or an array.
@@ -243,8 +243,8 @@ mod tests {
             "a: must be an integer of 32 bits",
             "b: must be a string",
             "d: is required",
-            "A field with an unusual name is no field here.",
-            "nmae: is no field here",
+            "A field with an unusual name is not known.",
+            "nmae: is not a known field",
         ];
         assert_eq!(fields.finish(Some(())).expect_err("refused"), wanted);
     }

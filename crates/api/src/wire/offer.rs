@@ -98,10 +98,10 @@ fn named<'de, T: Copy, D: serde::Deserializer<'de>>(
 }
 
 wire_enum! {
-    /// Where an offer is in its life.
+    /// The status of an offer.
     Status as "OfferStatus",
-    "Where the offer is in its life: Offered waits for the customer; Expired ran out of time; CustomerAccepted and \
-     CustomerDeclined are the customer's answer; Advanced is paid out; Archived is put away for good."
+    "The status of the offer: Offered waits for the customer; Expired ran out of time; CustomerAccepted and \
+     CustomerDeclined are the customer's answer; Advanced is paid out; Archived is final."
 }
 
 wire_enum! {

@@ -94,6 +94,7 @@ impl From<buyer::BankAccount> for FullAccount {
 
 page_of! {
     OperatorBuyer,
-    /// A page of buyers, in the order of their identifiers. With a filter a page may be short, or empty, and yet have a `next`.
+    /// A page of buyers, in the order of their identifiers. With a filter a page may be short, or empty, and yet have a
+    /// `next`.
     BuyerList
 }

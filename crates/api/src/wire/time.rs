@@ -1,5 +1,5 @@
-//! Times on the wire (contract 2.12): RFC 3339. Written in UTC with `Z` and 0, 3, 6 or 9 digits of fraction, which every
-//! common parser and validator takes; read with any offset and 0 to 9 digits.
+//! Times on the wire (contract 2.12): RFC 3339. Written in UTC with `Z` and 0, 3, 6 or 9 digits of fraction, which
+//! every common parser and validator takes; read with any offset and 0 to 9 digits.
 
 use super::wire_type;
 use chrono::{DateTime, SecondsFormat};

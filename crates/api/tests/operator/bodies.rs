@@ -11,7 +11,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
             format!("/operator/partners/{}", id(5)),
             json!({ "name": "x" }),
             json!({ "name": " ", "oauthClientId": 1, "nmae": "SECRET" }),
-            json!(["name: must have 1 to 256 characters", "oauthClientId: must be a string", "nmae: is no field here"]),
+            json!(["name: must have 1 to 256 characters", "oauthClientId: must be a string", "nmae: is not a known field"]),
         ),
         (
             "POST",
@@ -50,7 +50,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
                 "redirectUrl: must be an absolute http or https URL of at most 2048 ASCII characters",
                 "amount: must be between 0 and 1000000000000000",
                 "duration: must be one of HalfYear, Year, TwoYears, ThreeYears, FourYears, FiveYears, SixYears",
-                "status: is no field here",
+                "status: is not a known field",
             ]),
         ),
     ]

@@ -66,9 +66,9 @@ async fn every_operation_of_the_operator_refuses_parameters_that_it_does_not_hav
         let path = format!("{}?nmae=1&after=&SECRET%20=%FF", path(&operation));
         context.send(&operation.method, &path, &[], "").await.is_error(401, "InvalidOperatorKey");
         let answer = context.call(&operation.method, &path, &json!({})).await;
-        let mut wanted = vec!["nmae: is no parameter here", "A parameter with an unusual name is no parameter here."];
+        let mut wanted = vec!["nmae: is not a known parameter", "A parameter with an unusual name is not known."];
         if !operation.id.starts_with("List") {
-            wanted.insert(1, "after: is no parameter here");
+            wanted.insert(1, "after: is not a known parameter");
         }
         assert_eq!(answer.is_error(400, "InvalidData")["errors"], json!(wanted), "{}", operation.id);
     }

@@ -23,7 +23,7 @@ impl Operation for AddKey {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        write_failures("areas: must be an array of at least one area", [not_there(Thing::Partner)])
+        write_failures("areas: must be an array of at least one area", [not_found(Resource::Partner)])
     }
 }
 
@@ -31,8 +31,8 @@ impl Operation for AddKey {
 impl<S: Store> CreateKeyApi<S> {
     /// Create a key
     ///
-    /// A partner may have several keys at once, so that they can be replaced without a gap. Not safe to repeat: each call
-    /// makes another key.
+    /// A partner may have several keys at once, so that they can be replaced without a gap. Not safe to repeat: each
+    /// call makes another key.
     #[oai(
         path = "/operator/partners/:partnerId/keys",
         method = "post",
@@ -46,7 +46,7 @@ impl<S: Store> CreateKeyApi<S> {
         body: Body<NewKey>,
     ) -> Result<Created, Failed<AddKey>> {
         let store = self.0.admit::<AddKey>(&request)?;
-        let partner = path.0.ok_or_else(|| not_there(Thing::Partner))?;
+        let partner = path.0.ok_or_else(|| not_found(Resource::Partner))?;
         let (name, areas, expires_at) = body.read(request.context.at)?;
         let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(request.context.at));
         let (hash, created_at) = (secret.hash(), request.context.at);
@@ -54,7 +54,7 @@ impl<S: Store> CreateKeyApi<S> {
         let answer = MadeKey::new(&secret, &key);
         match store.add_key(AddKey { key }).await? {
             AddKeyOutcome::Added => Ok(Created::Key(Json(answer))),
-            AddKeyOutcome::NoPartner => Err(not_there(Thing::Partner).into()),
+            AddKeyOutcome::NoPartner => Err(not_found(Resource::Partner).into()),
         }
     }
 }

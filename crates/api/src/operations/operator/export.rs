@@ -1,4 +1,4 @@
-//! `Export`: everything there is, as one consistent cut, while the service goes on.
+//! `Export`: all data as a consistent snapshot, taken while the service runs.
 
 use super::*;
 use crate::transfer::Lines;
@@ -36,7 +36,8 @@ impl IntoResponse for Ndjson {
 
 #[derive(ApiResponse)]
 enum Exported {
-    /// The export: a header, a record a line, and a last line with counts and a checksum. Without that line it is not whole.
+    /// The export: a header, a record a line, and a last line with counts and a checksum. Without that line it is
+    /// incomplete.
     #[oai(status = 200)]
     Lines(Ndjson),
 }
@@ -54,7 +55,7 @@ impl Operation for Export {
 impl<S: Store> ExportApi<S> {
     /// Export everything
     ///
-    /// For `lendpay import`. One consistent cut, taken while the service goes on. Holds bank details in full.
+    /// For `lendpay import`. A consistent snapshot, taken while the service runs. Holds bank details in full.
     #[oai(path = "/operator/export", method = "get", operation_id = "Export", tag = "Tag::Data")]
     async fn export(&self, request: OperatorRequest) -> Result<Exported, Failed<Export>> {
         let export = self.0.admit::<Export>(&request)?.export().await?;
@@ -67,8 +68,8 @@ impl<S: Store> ExportApi<S> {
             }
             let Some((mut export, mut lines)) = rest else { return Ok(None) };
             let records = export.next().await.map_err(|error| {
-                tracing::error!(%error, "an export was cut off");
-                io::Error::other("the export was cut off")
+                tracing::error!(%error, "an export was interrupted");
+                io::Error::other("the export was interrupted")
             })?;
             if records.is_empty() {
                 return Ok(Some((lines.end(), (None, None))));

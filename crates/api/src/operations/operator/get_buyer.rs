@@ -22,7 +22,7 @@ impl Operation for GetBuyer {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Buyer)])
+        failures([not_found(Resource::Buyer)])
     }
 }
 
@@ -34,7 +34,7 @@ impl<S: Store> GetBuyerApi<S> {
     #[oai(path = "/operator/buyers/:buyerId", method = "get", operation_id = "GetBuyer", tag = "Tag::Buyers")]
     async fn get_buyer(&self, request: OperatorRequest, path: PathId<BuyerId>) -> Result<Found, Failed<GetBuyer>> {
         let store = self.0.admit::<GetBuyer>(&request)?;
-        let id = path.0.ok_or_else(|| not_there(Thing::Buyer))?;
-        Ok(Found::Buyer(Json(store.find_buyer(id).await?.ok_or_else(|| not_there(Thing::Buyer))?.into())))
+        let id = path.0.ok_or_else(|| not_found(Resource::Buyer))?;
+        Ok(Found::Buyer(Json(store.find_buyer(id).await?.ok_or_else(|| not_found(Resource::Buyer))?.into())))
     }
 }

@@ -21,7 +21,7 @@ impl Operation for GetOffer {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Offer)])
+        failures([not_found(Resource::Offer)])
     }
 }
 
@@ -38,8 +38,8 @@ impl<S: Store> GetOfferApi<S> {
     )]
     async fn get_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Found, Failed<GetOffer>> {
         let store = self.0.admit::<GetOffer>(&request)?;
-        let (application, offer) = path.both().ok_or_else(|| not_there(Thing::Offer))?;
+        let (application, offer) = path.both().ok_or_else(|| not_found(Resource::Offer))?;
         let found = store.find_offer(application, offer, request.context.at).await?;
-        Ok(Found::Offer(Json(found.ok_or_else(|| not_there(Thing::Offer))?.into())))
+        Ok(Found::Offer(Json(found.ok_or_else(|| not_found(Resource::Offer))?.into())))
     }
 }

@@ -31,8 +31,8 @@ impl Operation for FindBuyers {
 impl<S: Store> ListBuyersApi<S> {
     /// List buyers
     ///
-    /// With their bank details in full. Looking for a registration number, a page may be short, or empty, and yet have a
-    /// `next`: go on until `next` is null.
+    /// With their bank details in full. Looking for a registration number, a page may be short, or empty, and yet have
+    /// a `next`: go on until `next` is null.
     #[oai(path = "/operator/buyers", method = "get", operation_id = "ListBuyers", tag = "Tag::Buyers")]
     async fn list_buyers(&self, request: OperatorRequest) -> Result<Listed, Failed<FindBuyers>> {
         let store = self.0.admit::<FindBuyers>(&request)?;

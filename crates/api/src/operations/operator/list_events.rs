@@ -31,8 +31,8 @@ impl Operation for ListEvents {
 impl<S: Store> ListEventsApi<S> {
     /// Read what happened
     ///
-    /// Events in the order of their sequence. Whoever passes the last sequence that it saw as `after` gets every event exactly
-    /// once and in order.
+    /// Events in the order of their sequence. Whoever passes the last sequence that it saw as `after` gets every event
+    /// exactly once and in order.
     #[oai(path = "/operator/events", method = "get", operation_id = "ListEvents", tag = "Tag::Data")]
     async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
         let store = self.0.admit::<ListEvents>(&request)?;

@@ -24,7 +24,7 @@ impl Operation for ListKeys {
     const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Partner), bad_window()])
+        failures([not_found(Resource::Partner), bad_window()])
     }
 }
 
@@ -41,9 +41,9 @@ impl<S: Store> ListKeysApi<S> {
     )]
     async fn list_keys(&self, request: OperatorRequest, path: PathId<PartnerId>) -> Result<Listed, Failed<ListKeys>> {
         let store = self.0.admit::<ListKeys>(&request)?;
-        let partner = path.0.ok_or_else(|| not_there(Thing::Partner))?;
+        let partner = path.0.ok_or_else(|| not_found(Resource::Partner))?;
         let window = request.window(KeyId::parse)?;
-        let page = store.keys_of(partner, window).await?.ok_or_else(|| not_there(Thing::Partner))?;
+        let page = store.keys_of(partner, window).await?.ok_or_else(|| not_found(Resource::Partner))?;
         Ok(Listed::Keys(Json(page.into())))
     }
 }

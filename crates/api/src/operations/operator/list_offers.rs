@@ -24,7 +24,7 @@ impl Operation for ListOffers {
     const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Application), bad_window()])
+        failures([not_found(Resource::Application), bad_window()])
     }
 }
 
@@ -45,10 +45,10 @@ impl<S: Store> ListOffersApi<S> {
         path: PathId<ApplicationId>,
     ) -> Result<Listed, Failed<ListOffers>> {
         let store = self.0.admit::<ListOffers>(&request)?;
-        let application = path.0.ok_or_else(|| not_there(Thing::Application))?;
+        let application = path.0.ok_or_else(|| not_found(Resource::Application))?;
         let window = request.window(OfferId::parse)?;
         let page = store.offers_of(application, window, request.context.at).await?;
-        let page = page.ok_or_else(|| not_there(Thing::Application))?;
+        let page = page.ok_or_else(|| not_found(Resource::Application))?;
         Ok(Listed::Offers(Json(page.into())))
     }
 }

@@ -21,11 +21,11 @@ pub(crate) mod revoke_key;
 use super::{Body, Failed, OfferPath, Operation, Parameter, PathId, PathIds};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::operator_failure::{OperatorFailure, Thing};
+use crate::operator_failure::{OperatorFailure, Resource};
 use crate::operator_key::OperatorKey;
 use crate::rate_limit::Failures;
 use crate::side::Shape;
-use crate::wire::fields::is_no;
+use crate::wire::fields::unknown;
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::Stamp;
 use lendpay_domain::{Store, StoreError};
@@ -48,14 +48,14 @@ impl<S: Store> Operator<S> {
             return Err(failure.into());
         }
         let names = request.query.iter().map(|(name, _)| name);
-        let unknown = names.filter(|name| !O::QUERY.iter().any(|known| known.name == *name));
-        let problems: Vec<_> = unknown.map(|name| is_no("parameter", name)).collect();
+        let others = names.filter(|name| !O::QUERY.iter().any(|known| known.name == *name));
+        let problems: Vec<_> = others.map(|name| unknown("parameter", name)).collect();
         if problems.is_empty() { Ok(&self.store) } else { Err(OperatorFailure::BadFields(problems).into()) }
     }
 }
 
-fn not_there(thing: Thing) -> Failure {
-    OperatorFailure::NotThere(thing).into()
+fn not_found(resource: Resource) -> Failure {
+    OperatorFailure::NotFound(resource).into()
 }
 
 /// An id that is to be given: the address says what it must be.
@@ -66,7 +66,7 @@ fn new_id<T>(id: Option<T>, name: &str) -> Result<T, Failure> {
 /// What every operation with a key can give, and what it gives besides.
 fn failures(more: impl IntoIterator<Item = Failure>) -> Vec<Failure> {
     let common = [
-        OperatorFailure::BadFields(vec!["lmit: is no parameter here".to_owned()]).into(),
+        OperatorFailure::BadFields(vec!["lmit: is not a known parameter".to_owned()]).into(),
         OperatorFailure::NoKey.into(),
         OperatorFailure::InvalidKey.into(),
         Failure::RateLimited(1),
@@ -93,12 +93,12 @@ fn write_failures(problem: &str, more: impl IntoIterator<Item = Failure>) -> Vec
 pub(crate) enum Tag {
     /// Partners, their keys and their applications.
     Partners,
-    /// Offers and their life.
+    /// Offers and their transitions.
     Offers,
     /// Companies that partners have registered.
     Buyers,
-    /// What happened, and everything there is.
+    /// Events and the export.
     Data,
-    /// How the service is. These need no key.
+    /// The state of the service. These need no key.
     Health,
 }

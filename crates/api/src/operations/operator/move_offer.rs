@@ -29,7 +29,7 @@ macro_rules! moves {
             fn failures() -> Vec<Failure> {
                 let illegal = IllegalMove { from: Status::$from, to: Status::$to, indicative: false };
                 failures([
-                    not_there(Thing::Offer),
+                    not_found(Resource::Offer),
                     OperatorFailure::IllegalMove(illegal).into(),
                     Failure::Store(StoreError::OutcomeUnknown),
                 ])
@@ -74,7 +74,7 @@ impl<S: Store> MoveOfferApi<S> {
 
     /// Archive an offer
     ///
-    /// It is put away for good. Any offer but an archived one becomes Archived.
+    /// Archived is final. Any offer but an archived one becomes Archived.
     #[oai(
         path = "/operator/applications/:applicationId/offers/:offerId/archive",
         method = "post",
@@ -94,11 +94,11 @@ impl<S: Store> MoveOfferApi<S> {
         path: OfferPath,
     ) -> Result<Moved, Failure> {
         let store = self.0.admit::<O>(request)?;
-        let (application, offer) = path.both().ok_or_else(|| not_there(Thing::Offer))?;
+        let (application, offer) = path.both().ok_or_else(|| not_found(Resource::Offer))?;
         match store.move_offer(MoveOffer { application, offer, action, stamp: request.stamp() }).await? {
             MoveOutcome::Done(offer) => Ok(Moved::Offer(Json(offer.into()))),
             MoveOutcome::Illegal(illegal) => Err(OperatorFailure::IllegalMove(illegal).into()),
-            MoveOutcome::NotFound => Err(not_there(Thing::Offer)),
+            MoveOutcome::NotFound => Err(not_found(Resource::Offer)),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `PutApplication`: gives an application to a partner.
+//! `PutApplication`: creates an application of a partner.
 
 use super::*;
 use crate::wire::json::Json;
@@ -11,7 +11,7 @@ pub(crate) struct PutApplicationApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
 enum Put {
-    /// The application was there and had this owner.
+    /// The application exists already, with this owner.
     #[oai(status = 200)]
     Unchanged(Json<Application>),
     /// A new application.
@@ -24,7 +24,7 @@ impl Operation for PutApplication {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        let more = [not_there(Thing::Partner), OperatorFailure::ApplicationOwned.into()];
+        let more = [not_found(Resource::Partner), OperatorFailure::ApplicationOwned.into()];
         write_failures("partnerId: must be a UUID of 36 characters", more)
     }
 }
@@ -54,7 +54,7 @@ impl<S: Store> PutApplicationApi<S> {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),
             PutApplicationOutcome::Unchanged => Ok(Put::Unchanged(answer)),
             PutApplicationOutcome::OwnedByAnother => Err(Failure::from(OperatorFailure::ApplicationOwned).into()),
-            PutApplicationOutcome::NoPartner => Err(not_there(Thing::Partner).into()),
+            PutApplicationOutcome::NoPartner => Err(not_found(Resource::Partner).into()),
         }
     }
 }

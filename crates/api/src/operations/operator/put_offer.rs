@@ -1,4 +1,4 @@
-//! `PutOffer`: makes an offer, or replaces its terms while it is Offered.
+//! `PutOffer`: creates an offer, or replaces its terms while it is Offered.
 
 use super::*;
 use crate::wire::json::Json;
@@ -24,7 +24,7 @@ impl Operation for PutOffer {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        let more = [not_there(Thing::Application), OperatorFailure::TermsFixed(Status::CustomerAccepted).into()];
+        let more = [not_found(Resource::Application), OperatorFailure::TermsFixed(Status::CustomerAccepted).into()];
         write_failures("annualPercentageRate: must be a fraction below 10: 0.09 is nine percent", more)
     }
 }
@@ -47,14 +47,14 @@ impl<S: Store> PutOfferApi<S> {
         body: Body<NewOffer>,
     ) -> Result<Put, Failed<PutOffer>> {
         let store = self.0.admit::<PutOffer>(&request)?;
-        let application = path.0.ok_or_else(|| not_there(Thing::Application))?;
+        let application = path.0.ok_or_else(|| not_found(Resource::Application))?;
         let offer = new_id(path.1, "offerId")?;
         let command = PutOffer { application, offer, terms: body.read(request.context.at)?, stamp: request.stamp() };
         match store.put_offer(command).await? {
             PutOfferOutcome::Created(offer) => Ok(Put::Created(Json(offer.into()))),
             PutOfferOutcome::Replaced(offer) => Ok(Put::Replaced(Json(offer.seen_at(request.context.at).into()))),
             PutOfferOutcome::Fixed(status) => Err(Failure::from(OperatorFailure::TermsFixed(status)).into()),
-            PutOfferOutcome::NoApplication => Err(not_there(Thing::Application).into()),
+            PutOfferOutcome::NoApplication => Err(not_found(Resource::Application).into()),
         }
     }
 }

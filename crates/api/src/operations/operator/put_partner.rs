@@ -11,7 +11,7 @@ pub(crate) struct PutPartnerApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
 enum Put {
-    /// The partner was there; it has these values now.
+    /// The partner existed; it has these values now.
     #[oai(status = 200)]
     Updated(Json<Partner>),
     /// A new partner.

@@ -19,7 +19,7 @@ impl Operation for RevokeKey {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Key), Failure::Store(StoreError::OutcomeUnknown)])
+        failures([not_found(Resource::Key), Failure::Store(StoreError::OutcomeUnknown)])
     }
 }
 
@@ -40,10 +40,10 @@ impl<S: Store> RevokeKeyApi<S> {
         path: PathIds<PartnerId, KeyId>,
     ) -> Result<Revoked, Failed<RevokeKey>> {
         let store = self.0.admit::<RevokeKey>(&request)?;
-        let (partner, key) = path.both().ok_or_else(|| not_there(Thing::Key))?;
+        let (partner, key) = path.both().ok_or_else(|| not_found(Resource::Key))?;
         match store.revoke_key(RevokeKey { partner, key, at: request.context.at }).await? {
             RevokeKeyOutcome::Revoked => Ok(Revoked::Now),
-            RevokeKeyOutcome::NotFound => Err(not_there(Thing::Key).into()),
+            RevokeKeyOutcome::NotFound => Err(not_found(Resource::Key).into()),
         }
     }
 }
