@@ -98,8 +98,8 @@ impl Gate {
                 verdict.and_then(|()| known.into(area))
             }
             Err(failure) => {
-                if let (true, Some(peer)) = (failure.is_unauthenticated(), context.peer) {
-                    limiter.count_failure(peer)?;
+                if failure.is_unauthenticated() {
+                    limiter.failures.count(context.peer)?;
                 }
                 Err(failure)
             }

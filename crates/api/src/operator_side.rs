@@ -20,6 +20,7 @@ use crate::operations::operator::put_offer::PutOfferApi;
 use crate::operations::operator::put_partner::PutPartnerApi;
 use crate::operations::operator::revoke_key::RevokeKeyApi;
 use crate::operator_key::OperatorKey;
+use crate::rate_limit::Failures;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::trace::Traces;
@@ -69,7 +70,7 @@ pub fn operator_side<S: Store>(
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
     let OperatorSettings { key, limits, reason, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), key });
+    let operator = Arc::new(Operator { store: Arc::clone(&store), key, failures: Failures::default() });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));

@@ -1,6 +1,7 @@
 //! Loan offers (contract 1.2).
 
 use crate::decimal::{Amount, Rate};
+use crate::text::{self, TextError};
 use crate::{ApplicationId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 
@@ -109,7 +110,18 @@ impl Details {
     /// The most characters that are allowed.
     pub const MAX: usize = 2_000;
 
-    /// Checks the length.
+    /// Checks a text that somebody sends (contract 2.12). It is kept as it was written.
+    pub fn from_input(text: &str) -> Result<Self, TextError> {
+        if text.chars().any(char::is_control) {
+            return Err(TextError::Control);
+        }
+        if text.is_empty() || text.chars().count() > Self::MAX {
+            return Err(TextError::Length { max: Self::MAX });
+        }
+        text::readable(text).map(|()| Self(text.to_owned()))
+    }
+
+    /// Checks the length of a text that may have been stored before there were other rules.
     pub fn parse(text: &str) -> Result<Self, TermsError> {
         if text.len() > Self::MAX && text.chars().count() > Self::MAX {
             return Err(TermsError::DetailsLength);
@@ -131,7 +143,8 @@ impl RedirectUrl {
     /// The most characters that are allowed.
     pub const MAX: usize = 2_048;
 
-    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG) and a URI (RFC 3986: ASCII), as the document says.
+    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG) and a URI (RFC 3986: ASCII), as the document
+    /// says.
     pub fn parse(text: &str) -> Result<Self, TermsError> {
         let parsed = (text.is_ascii() && text.len() <= Self::MAX).then(|| url::Url::parse(text).ok()).flatten();
         match parsed {
@@ -140,7 +153,8 @@ impl RedirectUrl {
         }
     }
 
-    /// Takes back what a store was given: it was checked then, and an offer stays readable should the check ever change.
+    /// Takes back what a store was given: it was checked then, and an offer stays readable should the check ever
+    /// change.
     pub const fn restored(text: String) -> Self {
         Self(text)
     }

@@ -62,6 +62,10 @@ impl<S: Kept> Metrics<S> {
         for (over, count) in self.partner.limited() {
             page.sample("lendpay_rate_limited_total", &[("over", over)], count);
         }
+        page.family("lendpay_auth_failures_total", "counter", "Requests without valid credentials.");
+        for (side, counts) in sides {
+            page.sample("lendpay_auth_failures_total", &[("side", side)], counts.auth_failures());
+        }
         page.connections(&self.places);
         if let Some(store) = self.store.upgrade() {
             page.store(&*store);

@@ -87,8 +87,8 @@ impl<T> Described<T> {
 }
 
 impl<T: OpenApi> OpenApi for Described<T> {
-    /// In one piece, with each path once: poem-openapi would write a path again for each file that has a method of it, and
-    /// in JSON only the last one counts.
+    /// In one piece, with each path once: poem-openapi would write a path again for each file that has a method of it,
+    /// and in JSON only the last one counts.
     fn meta() -> Vec<MetaApi> {
         let mut paths: Vec<MetaPath> = Vec::new();
         for path in T::meta().into_iter().flat_map(|api| api.paths) {

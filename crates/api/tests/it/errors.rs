@@ -35,8 +35,8 @@ async fn error_code_is_in_lending_errors_only() {
 async fn date_is_the_time_of_the_error() {
     let context = Context::new().await;
     for (moment, written) in [
-        (start(), "2026-03-01T12:00:00.123456+00:00"),
-        (start() + Duration::from_secs(86_400), "2026-03-02T12:00:00.123456+00:00"),
+        (start(), "2026-03-01T12:00:00.123456Z"),
+        (start() + Duration::from_secs(86_400), "2026-03-02T12:00:00.123456Z"),
     ] {
         context.clock().set(moment);
         for answer in one_of_each(&context).await {

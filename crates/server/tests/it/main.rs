@@ -1,6 +1,7 @@
 //! The built binary, tried from outside: real sockets, real signals, a real disk.
 
 mod collector;
+mod credentials;
 mod crowds;
 mod data;
 mod demo;

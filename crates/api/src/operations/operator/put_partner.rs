@@ -5,14 +5,13 @@ use crate::wire::json::Json;
 use crate::wire::party::{NewPartner, Partner};
 use lendpay_domain::PartnerId;
 use lendpay_domain::command::{PutPartner, PutPartnerOutcome};
-use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct PutPartnerApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
 enum Put {
-    /// The partner was there; it has these values now.
+    /// The partner existed; it has these values now.
     #[oai(status = 200)]
     Updated(Json<Partner>),
     /// A new partner.
@@ -37,17 +36,14 @@ impl<S: Commands> PutPartnerApi<S> {
     #[oai(path = "/operator/partners/:partnerId", method = "put", operation_id = "PutPartner", tag = "Tag::Partners")]
     async fn put_partner(
         &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the partner.
-        #[oai(name = "partnerId")]
-        partner_id: Path<IdText>,
+        request: OperatorRequest,
+        path: PathId<PartnerId>,
         body: Body<NewPartner>,
     ) -> Result<Put, Failed<PutPartner>> {
-        let store = self.0.admit(&credentials)?;
-        let id = new_id(PartnerId::parse(&partner_id.0.0), "partnerId")?;
-        let (name, oauth_client_id) = body.read()?;
-        match store.run(PutPartner { id, name, oauth_client_id, stamp: stamp(&context) }).await? {
+        let store = self.0.admit::<PutPartner>(&request)?;
+        let id = new_id(path.0, "partnerId")?;
+        let (name, oauth_client_id) = body.read(request.context.at)?;
+        match store.run(PutPartner { id, name, oauth_client_id, stamp: request.stamp() }).await? {
             PutPartnerOutcome::Created(partner) => Ok(Put::Created(Json(partner.into()))),
             PutPartnerOutcome::Updated(partner) => Ok(Put::Updated(Json(partner.into()))),
             PutPartnerOutcome::ClientTaken => Err(Failure::from(OperatorFailure::ClientIdTaken).into()),
