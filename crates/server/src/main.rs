@@ -7,6 +7,7 @@ mod metrics;
 mod oauth;
 mod operator_settings;
 mod outgoing;
+mod printable;
 mod serve;
 mod settings;
 mod stop;
@@ -47,6 +48,6 @@ fn main() -> ExitCode {
 
 /// The last line of a run that failed: one sentence, no backtrace.
 fn fail(problem: &str) -> ExitCode {
-    eprintln!("lendpay: {problem}");
+    eprintln!("lendpay: {}", printable::line(problem));
     ExitCode::FAILURE
 }

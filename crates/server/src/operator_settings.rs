@@ -1,5 +1,6 @@
 //! Settings of the operator's side: for the service that has one, and for the commands that call it.
 
+use crate::outgoing::{Address, Trust};
 use clap::Args;
 use lendpay_api::OperatorKey;
 use std::fmt;
@@ -95,10 +96,13 @@ impl Operator {
 /// How commands reach the running service.
 #[derive(Debug, Args)]
 pub struct Access {
-    /// The operator's side of the running service.
+    /// The operator's side of the running service: https, or http on this machine.
     #[arg(long, env = "LENDPAY_OPERATOR_URL", value_name = "URL", default_value = "http://127.0.0.1:8081")]
-    pub operator_url: String,
+    pub operator_url: Address,
 
     #[command(flatten)]
     pub key: KeySource,
+
+    #[command(flatten)]
+    pub trust: Trust,
 }

@@ -34,7 +34,7 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 pub fn run(settings: &Serve) -> Result<(), String> {
     let _log = telemetry::start(&settings.common)?;
     // Before the store: settings that do not work leave none behind.
-    let security = (oauth::of(&settings.oauth)?, settings.tls.open()?);
+    let security = (oauth::of(&settings.oauth, &settings.common.trust)?, settings.tls.open()?);
     runtime()?.block_on(async {
         match &settings.kept.store {
             StorePlace::Sled(path) => serve(settings, open_sled(path, &settings.common)?, security).await,

@@ -4,6 +4,7 @@ use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
 use crate::listener::Tls;
 use crate::oauth::OAuthSettings;
 use crate::operator_settings::Operator;
+use crate::outgoing::Trust;
 use crate::telemetry::Collector;
 use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -180,6 +181,9 @@ pub struct Common {
     /// it nothing is collected. A request is left out when its caller's `traceparent` says that the trace is not kept.
     #[arg(long, env = "LENDPAY_OTLP_ENDPOINT", value_name = "URL")]
     pub otlp_endpoint: Option<Collector>,
+
+    #[command(flatten)]
+    pub trust: Trust,
 
     /// Of the requests that come without a `traceparent`, how many are collected: from 0 (none) to 1 (all).
     #[arg(long, env = "LENDPAY_TRACE_SHARE", value_name = "SHARE", default_value = "1", value_parser = share)]

@@ -1,5 +1,6 @@
 //! What the commands print: a table for people, or JSON, one object a line, for scripts.
 
+use crate::printable;
 use serde_json::Value;
 use std::io::{self, Write as _};
 
@@ -22,7 +23,7 @@ impl Screen {
     pub fn show(&mut self, items: &[Value]) -> Result<(), String> {
         let mut text = String::new();
         if self.json {
-            items.iter().for_each(|item| text.push_str(&format!("{item}\n")));
+            items.iter().for_each(|item| text.push_str(&format!("{}\n", printable::json(item))));
             return print(&text);
         }
         let rows: Vec<Vec<String>> =
@@ -48,8 +49,7 @@ impl Screen {
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        // What others wrote must not move the cursor or colour the screen.
-        Value::String(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        Value::String(text) => printable::line(text),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
@@ -83,7 +83,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn cells_hold_no_control_characters() {
+    fn a_cell_is_one_line() {
         assert_eq!(cell(&json!("a\u{1b}[2Jb\n")), "a [2Jb ");
         assert_eq!(cell(&json!(["lending", "payments"])), "lending,payments");
         assert_eq!((cell(&Value::Null), cell(&json!(0.09))), ("-".to_owned(), "0.09".to_owned()));

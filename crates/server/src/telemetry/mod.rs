@@ -51,5 +51,5 @@ pub fn start(settings: &Common) -> Result<Log, String> {
 /// Who collects traces, if anybody does.
 pub fn traces(settings: &Common) -> Result<Option<Arc<dyn Traces>>, String> {
     let Some(collector) = &settings.otlp_endpoint else { return Ok(None) };
-    Ok(Some(Arc::new(Otlp::start(collector, settings.trace_share)?)))
+    Ok(Some(Arc::new(Otlp::start(collector, settings.trace_share, &settings.trust)?)))
 }

@@ -11,6 +11,7 @@ mod load;
 mod operations;
 mod operator;
 mod operator_secrets;
+mod outgoing;
 mod overload;
 mod postgres;
 mod process;
