@@ -8,8 +8,10 @@ mod oauth;
 mod operator_settings;
 mod outgoing;
 mod printable;
+mod secret_file;
 mod serve;
 mod settings;
+mod sockets;
 mod stop;
 mod store;
 mod system_clock;
@@ -17,6 +19,8 @@ mod telemetry;
 mod transfer;
 
 use clap::Parser as _;
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
 use settings::{Command, Settings};
 use std::process::ExitCode;
 
@@ -25,6 +29,9 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if let Err(error) = keep_private() {
+        return fail(&format!("core dumps cannot be turned off: {error}"));
+    }
     if let Err(problem) = settings::no_unknown_variables() {
         return fail(&problem);
     }
@@ -44,6 +51,14 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(problem) => fail(&problem),
     }
+}
+
+/// The files that this process makes can be read by its user alone, whatever the umask was, and a crash writes no core dump: both
+/// hold bank details. (`prlimit --core=unlimited --pid PID` allows a dump of a running process.)
+fn keep_private() -> std::io::Result<()> {
+    umask(Mode::RWXG | Mode::RWXO);
+    let limit = getrlimit(Resource::Core);
+    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), ..limit })?)
 }
 
 /// The last line of a run that failed: one sentence, no backtrace.

@@ -1,6 +1,7 @@
 //! Settings of the operator's side: for the service that has one, and for the commands that call it.
 
 use crate::outgoing::{Address, Trust};
+use crate::secret_file;
 use clap::Args;
 use lendpay_api::OperatorKey;
 use std::fmt;
@@ -39,7 +40,7 @@ pub struct KeySource {
     )]
     operator_key: Option<Secret>,
 
-    /// A file that holds the operator's key, in place of --operator-key: other users of the machine cannot read it.
+    /// A file that holds the operator's key, in place of --operator-key. One that other users of the machine can read is refused.
     #[arg(long, env = "LENDPAY_OPERATOR_KEY_FILE", value_name = "FILE")]
     operator_key_file: Option<PathBuf>,
 }
@@ -56,8 +57,8 @@ impl KeySource {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("the operator key cannot be read from {}: {error}", path.display()))?;
+    let text = std::io::read_to_string(secret_file::open(path)?);
+    let text = text.map_err(|error| format!("the operator key cannot be read from {}: {error}", path.display()))?;
     Ok(text.trim().to_owned())
 }
 

@@ -1,6 +1,7 @@
 //! Text that others wrote, made safe for a terminal.
 
 use serde_json::Value;
+use std::path::Path;
 
 /// Whether a terminal obeys it instead of showing it: control characters, and those that change the order of the letters that
 /// follow (U+202A–202E, U+2066–2069).
@@ -17,6 +18,11 @@ pub fn line(text: &str) -> String {
 pub fn json(value: &Value) -> String {
     let escaped = |c| if is_active(c) { format!("\\u{:04x}", u32::from(c)) } else { String::from(c) };
     value.to_string().chars().map(escaped).collect()
+}
+
+/// A path as one word of a shell command.
+pub fn shell_word(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

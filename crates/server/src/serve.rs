@@ -4,12 +4,14 @@ use crate::listener::{self, Manners, Places, Site, Tls};
 use crate::metrics::Metrics;
 use crate::oauth;
 use crate::settings::{Common, Serve, StorePlace};
+use crate::sockets::{Socket, Sockets};
 use crate::stop::StopSignals;
 use crate::store::{Kept, open_postgres, open_sled};
 use crate::system_clock::SystemClock;
 use crate::telemetry;
 use lendpay_api::{
-    Clock, Limits, OAuth, OperatorKey, OperatorSettings, PartnerSettings, Side, counted_partner_side, operator_side,
+    Clock, Limits, OAuth, OperatorKey, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side,
+    operator_side,
 };
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -32,39 +34,75 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
+    let sockets = Sockets::given()?;
     let _log = telemetry::start(&settings.common)?;
-    // Before the store: settings that do not work leave none behind.
-    let security = (oauth::of(&settings.oauth, &settings.common.trust)?, settings.tls.open()?);
     runtime()?.block_on(async {
+        let setup = Setup::of(settings, sockets)?;
         match &settings.kept.store {
-            StorePlace::Sled(path) => serve(settings, open_sled(path, &settings.common)?, security).await,
+            StorePlace::Sled(path) => serve(settings, setup, open_sled(path, &settings.common)?).await,
             StorePlace::Postgres(address) => {
-                serve(settings, open_postgres(address, &settings.common).await?, security).await
+                serve(settings, setup, open_postgres(address, &settings.common).await?).await
             }
         }
     })
 }
 
-async fn serve(
-    settings: &Serve,
-    store: impl Kept,
-    (oauth, tls): (Option<OAuth>, Option<Arc<Tls>>),
-) -> Result<(), String> {
-    let listener = bind(settings.listen, "--listen")?;
-    let operator = match settings.operator.key()? {
-        Some(key) => Some(OperatorListener::open(settings.operator.listen(), key, tls.is_some())?),
-        None => None,
-    };
-    let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-    let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
-    let scheme = if tls.is_some() { "https" } else { "http" };
-    let operator_address = operator.as_ref().map(|operator| tracing::field::display(operator.address));
-    tracing::info!(%address, operator = operator_address, docs = %format!("{scheme}://{address}/docs"), store = %settings.kept.store, "ready");
-    oauth::keep_keys(oauth.as_ref());
-    if let Some(tls) = tls.clone() {
+/// Everything but the store. It is set up first, so that a start that fails leaves no store behind; `S` is a socket that listens
+/// only once the store is open.
+pub struct Setup<S> {
+    partners: S,
+    operator: Option<(S, OperatorKey)>,
+    oauth: Option<OAuth>,
+    tls: Option<Arc<Tls>>,
+    traces: Option<Arc<dyn Traces>>,
+}
+
+impl Setup<Socket> {
+    fn of(settings: &Serve, mut sockets: Sockets) -> Result<Self, String> {
+        let (oauth, tls) = (oauth::of(&settings.oauth, &settings.common.trust)?, settings.tls.open()?);
+        let traces = telemetry::traces(&settings.common)?;
+        let key = settings.operator.key()?;
+        let partners = sockets.open(settings.listen, "--listen")?;
+        let open = |key| Ok::<_, String>((sockets.open(settings.operator.listen(), "--operator-listen")?, key));
+        let operator = key.map(open).transpose()?;
+        sockets.all_taken()?;
+        Ok(Self { partners, operator, oauth, tls, traces })
+    }
+
+    /// Partners only, without TLS and OAuth 2.0.
+    pub fn of_partners(partners: Socket, settings: &Common) -> Result<Self, String> {
+        Ok(Self { partners, operator: None, oauth: None, tls: None, traces: telemetry::traces(settings)? })
+    }
+
+    /// Lets clients connect; says where partners do.
+    pub fn listen(self) -> Result<(Setup<TcpListener>, SocketAddr), String> {
+        let Self { partners, operator, oauth, tls, traces } = self;
+        let partners = partners.listen()?;
+        let address = local_address(&partners)?;
+        let operator = operator.map(|(socket, key)| Ok::<_, String>((socket.listen()?, key))).transpose()?;
+        Ok((Setup { partners, operator, oauth, tls, traces }, address))
+    }
+}
+
+fn local_address(listener: &TcpListener) -> Result<SocketAddr, String> {
+    listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))
+}
+
+async fn serve(settings: &Serve, setup: Setup<Socket>, store: impl Kept) -> Result<(), String> {
+    let signals = StopSignals::listen()?;
+    let (setup, address) = setup.listen()?;
+    let operator = setup.operator.as_ref().map(|(listener, _)| local_address(listener)).transpose()?;
+    if let Some(address) = operator.filter(|address| !address.ip().is_loopback() && setup.tls.is_none()) {
+        tracing::warn!(%address, "the operator's side can be reached from other machines, without TLS");
+    }
+    let scheme = if setup.tls.is_some() { "https" } else { "http" };
+    let operator = operator.map(tracing::field::display);
+    tracing::info!(%address, operator, docs = %format!("{scheme}://{address}/docs"), store = %settings.kept.store, "ready");
+    oauth::keep_keys(setup.oauth.as_ref());
+    if let Some(tls) = setup.tls.clone() {
         tokio::spawn(async move { tls.renew().await });
     }
-    until_stopped(listener, operator, store, &settings.common, (oauth, tls), signals).await
+    until_stopped(setup, store, &settings.common, signals).await
 }
 
 /// The threads that everything but the embedded store's committer runs on.
@@ -73,43 +111,17 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, String> {
     runtime.map_err(|error| format!("threads cannot be started: {error}"))
 }
 
-fn bind(address: SocketAddr, flag: &str) -> Result<TcpListener, String> {
-    listener::bind(address).map_err(|error| {
-        format!("cannot listen on {address}: {error}; choose another address with {flag} or stop what uses it")
-    })
-}
-
-/// Where the operator connects, and with which key.
-pub struct OperatorListener {
-    listener: TcpListener,
-    address: SocketAddr,
-    key: OperatorKey,
-}
-
-impl OperatorListener {
-    fn open(address: SocketAddr, key: OperatorKey, tls: bool) -> Result<Self, String> {
-        let listener = bind(address, "--operator-listen")?;
-        let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-        if !address.ip().is_loopback() && !tls {
-            tracing::warn!(%address, "the operator's side can be reached from other machines, without TLS");
-        }
-        Ok(Self { listener, address, key })
-    }
-}
-
-/// Serves partners on `listener`, and the operator if there is a listener for it, until a signal arrives or the store fails, then ends in order.
+/// Serves until a signal arrives or the store fails, then ends in order.
 pub async fn until_stopped(
-    listener: TcpListener,
-    operator: Option<OperatorListener>,
+    setup: Setup<TcpListener>,
     store: impl Kept,
     settings: &Common,
-    (oauth, tls): (Option<OAuth>, Option<Arc<Tls>>),
     mut signals: StopSignals,
 ) -> Result<(), String> {
+    let Setup { partners, operator, oauth, tls, traces } = setup;
     let store = Arc::new(store);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let request_time = settings.request_timeout;
-    let traces = telemetry::traces(settings)?;
     let partner_settings = PartnerSettings {
         buyer_checks: settings.buyer_checks.into(),
         limits: Limits { request_time },
@@ -131,8 +143,8 @@ pub async fn until_stopped(
 
     let (stop, stop_operator) = (CancellationToken::new(), CancellationToken::new());
     let stopping = Arc::new(AtomicBool::new(false));
-    let mut accepting = vec![(tokio::spawn(listener::accept(listener, site, stop.clone())), stop)];
-    if let Some(OperatorListener { listener, key, .. }) = operator {
+    let mut accepting = vec![(tokio::spawn(listener::accept(partners, site, stop.clone())), stop)];
+    if let Some((listener, key)) = operator {
         let (limits, counts) = (Limits { request_time }, Arc::clone(&metrics.operator));
         let write = Arc::new(move || metrics.write());
         let reason = Kept::failure_reason;

@@ -5,6 +5,7 @@ use crate::listener::Tls;
 use crate::oauth::OAuthSettings;
 use crate::operator_settings::Operator;
 use crate::outgoing::Trust;
+use crate::secret_file;
 use crate::telemetry::Collector;
 use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -91,7 +92,8 @@ impl TlsFiles {
     /// Reads the files, if there are any.
     pub fn open(&self) -> Result<Option<Arc<Tls>>, String> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
-        Tls::open(certificate, key).map(Some).map_err(|error| format!("{error}; see --tls-cert and --tls-key"))
+        let opened = secret_file::open(key).and_then(|_| Tls::open(certificate, key));
+        opened.map(Some).map_err(|error| format!("--tls-cert, --tls-key: {error}"))
     }
 }
 

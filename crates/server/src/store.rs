@@ -1,11 +1,13 @@
 //! The kinds of stores, and what the service needs of one besides the port.
 
+use crate::printable;
 use crate::settings::{Common, StorePlace};
 use lendpay_domain::Store;
 use lendpay_domain::store::Answer;
 use lendpay_storage::{PostgresAddress, PostgresOptions, PostgresStore, SledOptions, SledStore, StoreStats};
-use std::fmt;
-use std::path::Path;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// A store that can be watched and closed.
 pub trait Kept: Store {
@@ -50,7 +52,29 @@ kept!(SledStore, PostgresStore);
 pub fn open_sled(path: &Path, settings: &Common) -> Result<SledStore, String> {
     let mut options = SledOptions::default();
     options.cache_capacity = u64::from(settings.cache) << 20;
-    SledStore::open(path, options).map_err(|error| error.to_string())
+    let store = SledStore::open(path, options).map_err(|error| error.to_string())?;
+    let readable =
+        is_readable_by_others(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    if readable {
+        let run = format!("chmod -R go-rwx {}", printable::shell_word(path));
+        tracing::warn!(run, "other users of this machine can read the data");
+    }
+    Ok(store)
+}
+
+/// Whether the modes of a directory and of what is in it allow anything to others than the owner. What this program makes never
+/// does; older versions, and copies, may.
+fn is_readable_by_others(directory: &Path) -> io::Result<bool> {
+    let entries = |directory: &Path| -> io::Result<Vec<PathBuf>> {
+        std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
+    };
+    let below = [vec![directory.to_owned()], entries(directory)?, entries(&directory.join("blobs"))?].concat();
+    let modes = below.iter().map(|path| match std::fs::metadata(path) {
+        // sled replaces files beside this.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        about => Ok(about?.mode()),
+    });
+    Ok(modes.collect::<io::Result<Vec<_>>>()?.iter().any(|mode| mode & 0o077 != 0))
 }
 
 /// Opens the store in a database.

@@ -1,5 +1,6 @@
 //! The built binary, tried from outside: real sockets, real signals, a real disk.
 
+mod activation;
 mod collector;
 mod crowds;
 mod data;
@@ -14,6 +15,7 @@ mod operator_secrets;
 mod outgoing;
 mod overload;
 mod postgres;
+mod private;
 mod process;
 mod refusals;
 mod secrets;

@@ -2,8 +2,10 @@
 
 use crate::process::{BINARY, Process, Server, arguments, command, run};
 use serde_json::{Value, json};
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -134,6 +136,7 @@ fn without_a_good_key_there_is_no_operators_side() {
 
     let file = directory.path().join("key");
     std::fs::write(&file, "too short\n").expect("a write");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
     let file = file.display().to_string();
     let arguments = arguments(directory.path());
     let start = |more: &[&str]| {

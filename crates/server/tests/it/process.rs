@@ -79,9 +79,14 @@ impl Process {
         memory_line(&self.child_folder(), "VmHWM:")
     }
 
+    /// The `/proc` folder of the process.
+    pub fn folder(&self) -> PathBuf {
+        Path::new("/proc").join(self.child.id().to_string())
+    }
+
     /// The memory that the process has resident, in KiB.
     pub fn memory(&self) -> u64 {
-        memory_line(&Path::new("/proc").join(self.child.id().to_string()), "VmRSS:")
+        memory_line(&self.folder(), "VmRSS:")
     }
 
     /// Waits until a thread of the child is held by the tracer that runs it, or is not.

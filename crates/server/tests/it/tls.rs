@@ -4,7 +4,9 @@ use crate::data::fill;
 use crate::operator::Both;
 use crate::process::{Server, run};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use std::fs::Permissions;
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -26,6 +28,7 @@ impl Files {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         std::fs::write(&self.key, signing_key.serialize_pem()).expect("a file");
+        std::fs::set_permissions(&self.key, Permissions::from_mode(0o600)).expect("a mode");
         std::fs::write(&self.certificate, cert.pem()).expect("a file");
     }
 
@@ -99,9 +102,13 @@ fn files_that_cannot_be_used_stop_the_start() {
     let start = |more: &[&str]| run(&[&["serve", "--listen", "127.0.0.1:0", "--store", &store], more].concat());
     let [_, certificate, _, key] = files.arguments();
     let [_, _, _, other_key] = other.arguments();
+    let none = here.path().join("none.key");
+    std::fs::copy(&files.certificate, &none).expect("a copy");
+    std::fs::set_permissions(&none, Permissions::from_mode(0o600)).expect("a mode");
+    let none = none.to_str().expect("UTF-8");
     for (certificate, key, words) in [
         (certificate, other_key, "together"),
-        (certificate, certificate, "no private key"),
+        (certificate, none, "no private key"),
         ("/nowhere", key, "no certificate"),
     ] {
         let ended = start(&["--tls-cert", certificate, "--tls-key", key]);
