@@ -22,7 +22,9 @@ use clap::Parser as _;
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
 use settings::{Command, Settings};
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
 
 /// A request makes some fifty small allocations on one thread and frees many of them on another.
 #[global_allocator]
@@ -61,8 +63,12 @@ fn keep_private() -> std::io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), ..limit })?)
 }
 
-/// The last line of a run that failed: one sentence, no backtrace.
+/// The last line of a run that failed: one sentence, no backtrace. The process ends even if nobody reads it.
 fn fail(problem: &str) -> ExitCode {
-    eprintln!("lendpay: {}", printable::line(problem));
+    let line = format!("lendpay: {}\n", printable::line(problem));
+    let (send, written) = channel();
+    std::thread::spawn(move || send.send(std::io::stderr().write_all(line.as_bytes())));
+    // Nobody is left to tell when standard error is gone.
+    let _ = written.recv_timeout(telemetry::LAST_WAIT);
     ExitCode::FAILURE
 }

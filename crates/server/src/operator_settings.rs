@@ -3,7 +3,7 @@
 use crate::outgoing::{Address, Trust};
 use crate::secret_file;
 use clap::Args;
-use lendpay_api::OperatorKey;
+use lendpay_api::{Hosts, OperatorKey};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -70,14 +70,29 @@ pub struct Operator {
     #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT")]
     operator_listen: Option<SocketAddr>,
 
+    /// Names besides those of this machine by which the operator's side may be called, separated by commas; requests that name
+    /// another host get 421.
+    #[arg(long, env = "LENDPAY_OPERATOR_HOSTS", value_name = "NAME,…", value_delimiter = ',', value_parser = host)]
+    operator_hosts: Vec<String>,
+
     #[command(flatten)]
     key: KeySource,
+}
+
+fn host(text: &str) -> Result<String, String> {
+    let host = url::Host::parse(text).map_err(|_| "write names such as ops.example, without a port".to_owned())?;
+    Ok(host.to_string())
 }
 
 impl Operator {
     /// Where to listen.
     pub fn listen(&self) -> SocketAddr {
         self.operator_listen.unwrap_or(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081))
+    }
+
+    /// By which names it may be called.
+    pub fn hosts(&self) -> Hosts {
+        Hosts { listed: self.operator_hosts.clone() }
     }
 
     /// The key, if there is to be an operator's side.

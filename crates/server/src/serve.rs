@@ -8,14 +8,14 @@ use crate::sockets::{Socket, Sockets};
 use crate::stop::StopSignals;
 use crate::store::{Kept, open_postgres, open_sled};
 use crate::system_clock::SystemClock;
-use crate::telemetry;
+use crate::telemetry::{self, Log};
 use lendpay_api::{
-    Clock, Limits, OAuth, OperatorKey, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side,
+    Clock, Hosts, Limits, OAuth, OperatorKey, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side,
     operator_side,
 };
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -35,9 +35,9 @@ const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
 pub fn run(settings: &Serve) -> Result<(), String> {
     let sockets = Sockets::given()?;
-    let _log = telemetry::start(&settings.common)?;
+    let log = telemetry::start(&settings.common)?;
     runtime()?.block_on(async {
-        let setup = Setup::of(settings, sockets)?;
+        let setup = Setup::of(settings, sockets, &log)?;
         match &settings.kept.store {
             StorePlace::Sled(path) => serve(settings, setup, open_sled(path, &settings.common)?).await,
             StorePlace::Postgres(address) => {
@@ -51,36 +51,42 @@ pub fn run(settings: &Serve) -> Result<(), String> {
 /// only once the store is open.
 pub struct Setup<S> {
     partners: S,
-    operator: Option<(S, OperatorKey)>,
+    operator: Option<(S, OperatorKey, Hosts)>,
     oauth: Option<OAuth>,
     tls: Option<Arc<Tls>>,
     traces: Option<Arc<dyn Traces>>,
+    dropped_lines: Arc<AtomicU64>,
 }
 
 impl Setup<Socket> {
-    fn of(settings: &Serve, mut sockets: Sockets) -> Result<Self, String> {
+    fn of(settings: &Serve, mut sockets: Sockets, log: &Log) -> Result<Self, String> {
         let (oauth, tls) = (oauth::of(&settings.oauth, &settings.common.trust)?, settings.tls.open()?);
         let traces = telemetry::traces(&settings.common)?;
         let key = settings.operator.key()?;
         let partners = sockets.open(settings.listen, "--listen")?;
-        let open = |key| Ok::<_, String>((sockets.open(settings.operator.listen(), "--operator-listen")?, key));
+        let open = |key| {
+            let socket = sockets.open(settings.operator.listen(), "--operator-listen")?;
+            Ok::<_, String>((socket, key, settings.operator.hosts()))
+        };
         let operator = key.map(open).transpose()?;
         sockets.all_taken()?;
-        Ok(Self { partners, operator, oauth, tls, traces })
+        Ok(Self { partners, operator, oauth, tls, traces, dropped_lines: log.dropped() })
     }
 
     /// Partners only, without TLS and OAuth 2.0.
-    pub fn of_partners(partners: Socket, settings: &Common) -> Result<Self, String> {
-        Ok(Self { partners, operator: None, oauth: None, tls: None, traces: telemetry::traces(settings)? })
+    pub fn of_partners(partners: Socket, settings: &Common, log: &Log) -> Result<Self, String> {
+        let (traces, dropped_lines) = (telemetry::traces(settings)?, log.dropped());
+        Ok(Self { partners, operator: None, oauth: None, tls: None, traces, dropped_lines })
     }
 
     /// Lets clients connect; says where partners do.
     pub fn listen(self) -> Result<(Setup<TcpListener>, SocketAddr), String> {
-        let Self { partners, operator, oauth, tls, traces } = self;
+        let Self { partners, operator, oauth, tls, traces, dropped_lines } = self;
         let partners = partners.listen()?;
         let address = local_address(&partners)?;
-        let operator = operator.map(|(socket, key)| Ok::<_, String>((socket.listen()?, key))).transpose()?;
-        Ok((Setup { partners, operator, oauth, tls, traces }, address))
+        let operator =
+            operator.map(|(socket, key, hosts)| Ok::<_, String>((socket.listen()?, key, hosts))).transpose()?;
+        Ok((Setup { partners, operator, oauth, tls, traces, dropped_lines }, address))
     }
 }
 
@@ -91,7 +97,7 @@ fn local_address(listener: &TcpListener) -> Result<SocketAddr, String> {
 async fn serve(settings: &Serve, setup: Setup<Socket>, store: impl Kept) -> Result<(), String> {
     let signals = StopSignals::listen()?;
     let (setup, address) = setup.listen()?;
-    let operator = setup.operator.as_ref().map(|(listener, _)| local_address(listener)).transpose()?;
+    let operator = setup.operator.as_ref().map(|(listener, ..)| local_address(listener)).transpose()?;
     if let Some(address) = operator.filter(|address| !address.ip().is_loopback() && setup.tls.is_none()) {
         tracing::warn!(%address, "the operator's side can be reached from other machines, without TLS");
     }
@@ -118,7 +124,7 @@ pub async fn until_stopped(
     settings: &Common,
     mut signals: StopSignals,
 ) -> Result<(), String> {
-    let Setup { partners, operator, oauth, tls, traces } = setup;
+    let Setup { partners, operator, oauth, tls, traces, dropped_lines } = setup;
     let store = Arc::new(store);
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let request_time = settings.request_timeout;
@@ -136,7 +142,8 @@ pub async fn until_stopped(
         tracing::warn!(most, wanted, "the limit of open files leaves fewer connections than --connections");
     }
     let (places, operator_places) = (Places::new(wanted.min(most)), Places::new(OPERATOR_CONNECTIONS));
-    let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), [&places, &operator_places].map(Arc::clone)));
+    let connections = [&places, &operator_places].map(Arc::clone);
+    let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), connections, dropped_lines));
     let endpoint =
         counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));
     let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), manners.clone(), places));
@@ -144,12 +151,12 @@ pub async fn until_stopped(
     let (stop, stop_operator) = (CancellationToken::new(), CancellationToken::new());
     let stopping = Arc::new(AtomicBool::new(false));
     let mut accepting = vec![(tokio::spawn(listener::accept(partners, site, stop.clone())), stop)];
-    if let Some((listener, key)) = operator {
+    if let Some((listener, key, hosts)) = operator {
         let (limits, counts) = (Limits { request_time }, Arc::clone(&metrics.operator));
         let write = Arc::new(move || metrics.write());
         let reason = Kept::failure_reason;
         let stopping = Arc::clone(&stopping);
-        let operator_settings = OperatorSettings { key, limits, reason, stopping, metrics: write, traces };
+        let operator_settings = OperatorSettings { key, hosts, limits, reason, stopping, metrics: write, traces };
         let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), operator_settings, counts);
         let site = Arc::new(Site::new(endpoint, Side::Operator, clock, manners, operator_places));
         accepting.push((tokio::spawn(listener::accept(listener, site, stop_operator.clone())), stop_operator));

@@ -79,6 +79,9 @@ fn is_readable_by_others(directory: &Path) -> io::Result<bool> {
 
 /// Opens the store in a database.
 pub async fn open_postgres(address: &PostgresAddress, settings: &Common) -> Result<PostgresStore, String> {
+    if address.is_exposed() {
+        tracing::warn!(store = %address, "the database is on another machine, without verified TLS; add sslmode=verify-full");
+    }
     let options = PostgresOptions { connections: settings.store_connections.into(), ..PostgresOptions::default() };
     PostgresStore::open(address, options).await.map_err(|error| error.to_string())
 }

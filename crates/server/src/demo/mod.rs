@@ -15,9 +15,9 @@ use tempfile::TempDir;
 
 /// Runs until Ctrl-C; leaves nothing behind unless a place for the data is given.
 pub fn run(settings: &Demo) -> Result<(), String> {
-    let _log = telemetry::start(&settings.common)?;
+    let log = telemetry::start(&settings.common)?;
     serve::runtime()?.block_on(async {
-        let setup = Setup::of_partners(bind(settings.listen)?, &settings.common)?;
+        let setup = Setup::of_partners(bind(settings.listen)?, &settings.common, &log)?;
         let place = Place::of(settings)?;
         match place.store() {
             StorePlace::Sled(path) => show(settings, setup, open_sled(&path, &settings.common)?, &place).await,
