@@ -18,6 +18,7 @@ mod overload;
 mod postgres;
 mod private;
 mod process;
+mod readme;
 mod refusals;
 mod secrets;
 mod stalled_log;

@@ -25,7 +25,8 @@ impl Both {
         Self::ready(Process::spawn(serve))
     }
 
-    fn ready(mut process: Process) -> Self {
+    /// Waits until a process that serves is ready.
+    pub fn ready(mut process: Process) -> Self {
         let ready = process.wait_for("ready");
         let text = |field: &str| ready[field].as_str().expect("an address").to_owned();
         let url = format!("http://{}", text("operator"));
@@ -65,34 +66,6 @@ impl Both {
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stderr).expect("UTF-8")
     }
-}
-
-/// The README's section, as it is there: the commands that start the service, and those that follow.
-#[test]
-fn the_readmes_way_from_nothing_to_an_accepted_offer_works() {
-    let readme = include_str!("../../../../README.md");
-    let (_, section) = readme.split_once("## Run it for real\n").expect("the section");
-    let blocks: Vec<_> = section.split("```sh\n").skip(1).filter_map(|block| block.split("```").next()).collect();
-    let directory = tempfile::tempdir().expect("a directory");
-    let bash = |script: &str| {
-        let mut bash = command("bash");
-        bash.args(["-euo", "pipefail", "-c", script]).current_dir(directory.path());
-        bash
-    };
-    let (make_key, serve) = blocks[1].split_once('\n').expect("two lines");
-    assert!(bash(make_key).status().expect("bash runs").success());
-    let free = "--listen 127.0.0.1:0 --operator-listen 127.0.0.1:0 --log-format json";
-    let serve = serve.trim().replace("./target/release/lendpay serve", &format!("exec {BINARY} serve {free}"));
-    let both = Both::ready(Process::spawn(bash(&serve)));
-
-    let script = blocks[2]
-        .replace("http://127.0.0.1:8081", &both.url)
-        .replace("127.0.0.1:8080", &both.server.address)
-        .replace("curl ", "curl --silent --show-error --fail-with-body ");
-    let output = bash(&script).output().expect("bash runs");
-    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}\n{complained}");
-    assert!(said.contains("\"status\":\"CustomerAccepted\"") && said.contains("offer.accepted"), "{said}");
 }
 
 #[test]
