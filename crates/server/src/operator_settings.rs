@@ -67,7 +67,7 @@ fn read(path: &Path) -> Result<String, String> {
 pub struct Operator {
     /// Where the operator connects, if there is a key. Keep it on loopback, or give it TLS. Default:
     /// 127.0.0.1:8081.
-    #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT")]
+    #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT", value_parser = crate::settings::socket_address)]
     operator_listen: Option<SocketAddr>,
 
     /// Names besides those of this machine by which the operator's side may be called, separated by commas; requests that name

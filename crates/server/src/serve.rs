@@ -13,6 +13,7 @@ use lendpay_api::{
     Clock, Hosts, Limits, OAuth, OperatorKey, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side,
     operator_side,
 };
+use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,6 +26,9 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// How long waiting requests have to get their 503 once the store has failed.
 const FAILED_GRACE: Duration = Duration::from_secs(1);
+
+/// How often is looked whether a store that did not work at the start does now.
+const LOOK: Duration = Duration::from_millis(500);
 
 /// How many connections the operator's side may have.
 const OPERATOR_CONNECTIONS: usize = 256;
@@ -102,13 +106,21 @@ async fn serve(settings: &Serve, setup: Setup<Socket>, store: impl Kept) -> Resu
         tracing::warn!(%address, "the operator's side can be reached from other machines, without TLS");
     }
     let scheme = if setup.tls.is_some() { "https" } else { "http" };
-    let operator = operator.map(tracing::field::display);
-    tracing::info!(%address, operator, docs = %format!("{scheme}://{address}/docs"), store = %settings.kept.store, "ready");
+    let (docs, store_place) = (format!("{scheme}://{address}/docs"), settings.kept.store.to_string());
+    let announce = move |problem: Option<String>| {
+        let operator = operator.map(tracing::field::display);
+        match problem {
+            None => tracing::info!(%address, operator, docs, store = store_place, "ready"),
+            Some(reason) => {
+                tracing::warn!(%address, operator, reason, "listening, but not ready: the store does not work")
+            }
+        }
+    };
     oauth::keep_keys(setup.oauth.as_ref());
     if let Some(tls) = setup.tls.clone() {
         tokio::spawn(async move { tls.renew().await });
     }
-    until_stopped(setup, store, &settings.common, signals).await
+    until_stopped(setup, store, &settings.common, signals, announce).await
 }
 
 /// The threads that everything but the embedded store's committer runs on.
@@ -117,12 +129,26 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, String> {
     runtime.map_err(|error| format!("threads cannot be started: {error}"))
 }
 
-/// Serves until a signal arrives or the store fails, then ends in order.
+/// Announces why the store does not work, as a database that is away, and once that it does.
+async fn announce_readiness(store: &impl Kept, announce: impl Fn(Option<String>)) -> Infallible {
+    if let Some(reason) = store.failure_reason() {
+        announce(Some(reason));
+        // Requests, and /health/ready, find out when it works.
+        while store.failure_reason().is_some() {
+            tokio::time::sleep(LOOK).await;
+        }
+    }
+    announce(None);
+    std::future::pending().await
+}
+
+/// Serves until a signal arrives or the store fails, then ends in order. Announces when the store works, and before that why not.
 pub async fn until_stopped(
     setup: Setup<TcpListener>,
     store: impl Kept,
     settings: &Common,
     mut signals: StopSignals,
+    announce: impl Fn(Option<String>),
 ) -> Result<(), String> {
     let Setup { partners, operator, oauth, tls, traces, dropped_lines } = setup;
     let store = Arc::new(store);
@@ -164,6 +190,7 @@ pub async fn until_stopped(
     let failure = tokio::select! {
         () = signals.received() => None,
         reason = store.failure() => Some(reason),
+        never = announce_readiness(&*store, announce) => match never {},
     };
     // Whoever sends partners here learns it first. The operator's side ends last, and goes on saying so.
     stopping.store(true, Ordering::Relaxed);

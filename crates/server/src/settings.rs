@@ -13,11 +13,12 @@ use lendpay_api::{BadRateLimit, RateLimit};
 use lendpay_domain::buyer_checks::BuyerChecks;
 use lendpay_storage::PostgresAddress;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing_subscriber::filter::Targets;
 
 /// Lendpay: the lending-and-payments service that a lender runs for its partners.
 #[derive(Debug, Parser)]
@@ -32,7 +33,7 @@ pub enum Command {
     /// Run the service until SIGTERM or Ctrl-C.
     Serve(Box<Serve>),
     /// Try the service: a throw-away store with a partner, a key and a few offers.
-    Demo(Demo),
+    Demo(Box<Demo>),
     /// Write everything to a file: from a stopped store, or from the running service.
     Export(Export),
     /// Read an export into a stopped store.
@@ -56,7 +57,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Where partners connect.
-    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", value_parser = socket_address)]
     pub listen: SocketAddr,
 
     #[command(flatten)]
@@ -123,7 +124,7 @@ pub struct Migrate {
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Where to listen; another free port is taken when this one is in use.
-    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", value_parser = socket_address)]
     pub listen: SocketAddr,
 
     /// Keep the data in this directory instead of throwing it away at the end.
@@ -191,9 +192,32 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_TRACE_SHARE", value_name = "SHARE", default_value = "1", value_parser = share)]
     pub trace_share: f64,
 
-    /// What is logged: error, warn, info, debug, or directives such as `warn,lendpay::request=info`.
-    #[arg(long, env = "LENDPAY_LOG", value_name = "LEVEL", default_value = "info")]
-    pub log: String,
+    /// What is logged: a level (off, error, warn, info, debug, trace), and levels of targets, such as
+    /// `warn,lendpay::request=info`.
+    #[arg(long, env = "LENDPAY_LOG", value_name = "LEVEL", default_value = "info", value_parser = log_levels)]
+    pub log: Targets,
+}
+
+/// Reads an address or a name of this machine, and a port.
+pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let found: Vec<_> = text.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+    // A name such as localhost has an address of each kind; clients try both.
+    let address = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    address.copied().ok_or_else(|| "write an address or a name of this machine, and a port: 127.0.0.1:8080".to_owned())
+}
+
+/// Reads what `Targets` reads, but takes nothing that is empty or no level for one.
+fn log_levels(text: &str) -> Result<Targets, String> {
+    let is_level = |text: &str| ["off", "error", "warn", "info", "debug", "trace"].contains(&text);
+    let is_target =
+        |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:-".contains(&b));
+    let good = text.split(',').all(|part| match part.split_once('=') {
+        Some((target, level)) => is_target(target) && is_level(level),
+        None => is_level(part),
+    });
+    let wrong = "write a level (off, error, warn, info, debug, trace), and if wanted levels of targets: \
+                 warn,lendpay::request=info";
+    text.parse().ok().filter(|_| good).ok_or_else(|| wrong.to_owned())
 }
 
 fn share(text: &str) -> Result<f64, String> {
@@ -342,6 +366,26 @@ mod tests {
             assert_eq!(rate.to_string().parse(), Ok(rate));
         }
         assert!("none".parse::<Rate>().is_err_and(|problem| problem.contains("off")));
+    }
+
+    #[test]
+    fn what_is_logged_is_levels_and_nothing_else() {
+        for text in ["info", "off", "trace", "warn,lendpay::serve=info", "info,lendpay::request=off,h2=debug"] {
+            assert!(log_levels(text).is_ok(), "{text}");
+        }
+        for text in ["", "inof", "blah=,,", "blah=", "=info", "info,", "info,,warn", "lendpay", "a=b", "x[y]=info", "5"]
+        {
+            assert!(log_levels(text).is_err_and(|problem| problem.contains("lendpay::request=info")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_listener_may_be_named() {
+        assert_eq!(socket_address("[::1]:1"), Ok("[::1]:1".parse().expect("an address")));
+        assert!(socket_address("localhost:9185").is_ok_and(|it| it.ip().is_loopback() && it.port() == 9185));
+        for text in ["", "8080", ":8080", "127.0.0.1", "127.0.0.1:65536", "nowhere.invalid:1"] {
+            assert!(socket_address(text).is_err(), "{text}");
+        }
     }
 
     #[test]

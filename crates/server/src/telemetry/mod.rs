@@ -15,7 +15,6 @@ use otlp::Otlp;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use tracing_subscriber::EnvFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
@@ -31,9 +30,6 @@ impl Log {
 
 /// Starts logging, and makes a panic a log line.
 pub fn start(settings: &Common) -> Result<Log, String> {
-    let filter = EnvFilter::builder()
-        .parse(&settings.log)
-        .map_err(|error| format!("--log {}: {error}; write a level such as info", settings.log))?;
     let text = match settings.log_format {
         LogFormat::Text => true,
         LogFormat::Json => false,
@@ -41,7 +37,7 @@ pub fn start(settings: &Common) -> Result<Log, String> {
     };
     let (writer, lines) = lines::start().map_err(|error| format!("logging cannot be started: {error}"))?;
     let layer = tracing_subscriber::fmt::layer().with_writer(writer);
-    let registry = tracing_subscriber::registry().with(filter);
+    let registry = tracing_subscriber::registry().with(settings.log.clone());
     let started = if text {
         registry.with(layer.with_ansi(std::io::stderr().is_terminal())).try_init()
     } else {

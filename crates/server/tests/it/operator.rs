@@ -255,3 +255,23 @@ fn metrics_tell_what_happened_and_both_sides_stop_in_order() {
     let address = both.url.strip_prefix("http://").expect("a URL").to_owned();
     assert!(TcpStream::connect(address).is_err());
 }
+
+#[test]
+fn a_table_that_is_wider_than_the_terminal_becomes_lines() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let both = Both::start(directory.path(), &[]);
+    let id = both.run_json(&["partner", "add", "Northwind"])[0]["id"].as_str().expect("an id").to_owned();
+    for columns in [60, 200] {
+        // script(1) runs it on a terminal.
+        let list = format!("stty cols {columns}; '{BINARY}' partner add Northwind --id {id}");
+        let mut script = command("script");
+        script.args(["-qec", &list, "/dev/null"]).env("SHELL", "/bin/sh");
+        let output = script.env("LENDPAY_OPERATOR_URL", &both.url).env("LENDPAY_OPERATOR_KEY", KEY).output();
+        let output = output.expect("script runs");
+        let screen = String::from_utf8(output.stdout).expect("UTF-8").replace('\r', "");
+        assert!(screen.contains(&id) && screen.lines().all(|line| line.len() <= columns), "{columns}: {screen}");
+        let lines: Vec<_> = screen.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.len(), if columns == 60 { 4 } else { 2 }, "{columns}: {screen}");
+        assert!(columns == 200 || lines[1] == "NAME          Northwind", "{screen}");
+    }
+}

@@ -37,10 +37,9 @@ fn clone() -> tempfile::TempDir {
 /// A shell in a clone. The binary is on the path only where a block puts it there.
 fn bash(clone: &Path, script: &str) -> Command {
     let mut bash = command("bash");
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let path = format!("{}:{}", clone.join("bin").display(), path.display());
-    let script = script.replace("curl ", "curl --silent --show-error --fail-with-body ");
-    bash.args(["-euo", "pipefail", "-c", &script]).current_dir(clone).env("PATH", path);
+    let script =
+        format!("PATH=\"$PWD/bin:$PATH\"\n{script}").replace("curl ", "curl --silent --show-error --fail-with-body ");
+    bash.args(["-euo", "pipefail", "-c", &script]).current_dir(clone);
     bash
 }
 
