@@ -1,7 +1,7 @@
 //! By which names the operator's side may be called.
 //!
-//! A page of the internet can have its own name resolve to this machine, and call the operator's side from the operator's
-//! browser as if it were the page's own (DNS rebinding). The header `Host` then holds the page's name.
+//! A page of the internet can have its own name resolve to this machine, and call the operator's side from the
+//! operator's browser as if it were the page's own (DNS rebinding). The header `Host` then holds the page's name.
 
 use crate::failure::Failure;
 use crate::operator_failure::OperatorFailure;
@@ -27,8 +27,8 @@ impl Hosts {
         }
     }
 
-    /// Checks every name that a request gives: HTTP/2 and proxies write it into the address, HTTP/1 into the header. One without
-    /// any comes from no browser.
+    /// Checks every name that a request gives: HTTP/2 and proxies write it into the address, HTTP/1 into the header.
+    /// One without any comes from no browser.
     fn check(&self, request: &Request) -> Result<(), Failure> {
         let local = request.local_addr().as_socket_addr().map(|address| address.ip().to_canonical());
         let headers = request.headers().get_all(header::HOST).iter();

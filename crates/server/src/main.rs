@@ -55,8 +55,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// The files that this process makes can be read by its user alone, whatever the umask was, and a crash writes no core dump: both
-/// hold bank details. (`prlimit --core=unlimited --pid PID` allows a dump of a running process.)
+/// The files that this process makes can be read by its user alone, whatever the umask was, and a crash writes no core
+/// dump: both hold bank details. (`prlimit --core=unlimited --pid PID` allows a dump of a running process.)
 fn keep_private() -> std::io::Result<()> {
     umask(Mode::RWXG | Mode::RWXO);
     let limit = getrlimit(Resource::Core);

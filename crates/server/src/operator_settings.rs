@@ -40,7 +40,8 @@ pub struct KeySource {
     )]
     operator_key: Option<Secret>,
 
-    /// A file that holds the operator's key, in place of --operator-key. One that other users of the machine can read is refused.
+    /// A file that holds the operator's key, in place of --operator-key. One that other users of the machine can read
+    /// is refused.
     #[arg(long, env = "LENDPAY_OPERATOR_KEY_FILE", value_name = "FILE")]
     operator_key_file: Option<PathBuf>,
 }
@@ -70,8 +71,8 @@ pub struct Operator {
     #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT", value_parser = crate::settings::socket_address)]
     operator_listen: Option<SocketAddr>,
 
-    /// Names besides those of this machine by which the operator's side may be called, separated by commas; requests that name
-    /// another host get 421.
+    /// Names besides those of this machine by which the operator's side may be called, separated by commas; requests
+    /// that name another host get 421.
     #[arg(long, env = "LENDPAY_OPERATOR_HOSTS", value_name = "NAME,…", value_delimiter = ',', value_parser = host)]
     operator_hosts: Vec<String>,
 

@@ -5,8 +5,8 @@ use std::fs::File;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// Opens a file that only its owner can read. The group may read a file of root's: service managers hand out secrets in such
-/// files, and PostgreSQL has the same rule for its TLS key.
+/// Opens a file that only its owner can read. The group may read a file of root's: service managers hand out secrets in
+/// such files, and PostgreSQL has the same rule for its TLS key.
 pub fn open(path: &Path) -> Result<File, String> {
     let unreadable = |error| format!("{} cannot be read: {error}", path.display());
     let file = File::open(path).map_err(unreadable)?;

@@ -51,8 +51,8 @@ pub fn run(settings: &Serve) -> Result<(), String> {
     })
 }
 
-/// Everything but the store. It is set up first, so that a start that fails leaves no store behind; `S` is a socket that listens
-/// only once the store is open.
+/// Everything but the store. It is set up first, so that a start that fails leaves no store behind; `S` is a socket
+/// that listens only once the store is open.
 pub struct Setup<S> {
     partners: S,
     operator: Option<(S, OperatorKey, Hosts)>,
@@ -142,7 +142,8 @@ async fn announce_readiness(store: &impl Kept, announce: impl Fn(Option<String>)
     std::future::pending().await
 }
 
-/// Serves until a signal arrives or the store fails, then ends in order. Announces when the store works, and before that why not.
+/// Serves until a signal arrives or the store fails, then ends in order. Announces when the store works, and before
+/// that why not.
 pub async fn until_stopped(
     setup: Setup<TcpListener>,
     store: impl Kept,

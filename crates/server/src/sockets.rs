@@ -1,4 +1,5 @@
-//! Listening sockets: made here, or by a service manager that keeps them open while the service restarts (sd_listen_fds(3)).
+//! Listening sockets: made here, or by a service manager that keeps them open while the service restarts
+//! (sd_listen_fds(3)).
 
 use listenfd::ListenFd;
 use std::io;

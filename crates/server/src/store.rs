@@ -62,8 +62,8 @@ pub fn open_sled(path: &Path, settings: &Common) -> Result<SledStore, String> {
     Ok(store)
 }
 
-/// Whether the modes of a directory and of what is in it allow anything to others than the owner. What this program makes never
-/// does; older versions, and copies, may.
+/// Whether the modes of a directory and of what is in it allow anything to others than the owner. What this program
+/// makes never does; older versions, and copies, may.
 fn is_readable_by_others(directory: &Path) -> io::Result<bool> {
     let entries = |directory: &Path| -> io::Result<Vec<PathBuf>> {
         std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()

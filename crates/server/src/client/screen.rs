@@ -8,8 +8,8 @@ use std::io::{self, Write as _};
 /// The columns of a table: the heading and the field.
 pub type Columns = &'static [(&'static str, &'static str)];
 
-/// Prints items as they come: under one heading, or, where a table is wider than the terminal, each as lines of its own. A reader
-/// that has gone away ends the command.
+/// Prints items as they come: under one heading, or, where a table is wider than the terminal, each as lines of its
+/// own. A reader that has gone away ends the command.
 pub struct Screen {
     json: bool,
     columns: Columns,

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// An address that is https, or http on this machine. The text is kept as it was written, since issuers are compared letter by
-/// letter.
+/// An address that is https, or http on this machine. The text is kept as it was written, since issuers are compared
+/// letter by letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     text: String,

@@ -1,5 +1,5 @@
-//! Every HTTP request that this program makes: of the commands to the running service, for the authorization server's keys, and
-//! with traces to a collector.
+//! Every HTTP request that this program makes: of the commands to the running service, for the authorization server's
+//! keys, and with traces to a collector.
 
 mod address;
 
@@ -17,8 +17,8 @@ use url::Url;
 /// Which certificates are trusted.
 #[derive(Debug, Args)]
 pub struct Trust {
-    /// A file with certificates in PEM. HTTPS connections to other programs trust these authorities in place of the ones that
-    /// the machine trusts.
+    /// A file with certificates in PEM. HTTPS connections to other programs trust these authorities in place of the
+    /// ones that the machine trusts.
     #[arg(long, env = "LENDPAY_CA", value_name = "FILE")]
     ca: Option<PathBuf>,
 }

@@ -1,9 +1,9 @@
 //! Log lines on their way to standard error, many in one write.
 //!
-//! A write for each line was a tenth of the CPU time of an accept, and would wait for whoever reads the log. tracing-appender's
-//! channel costs as much as the write that it saves, and bounds lines, which have no greatest length. Here a line is copied into
-//! a buffer, and a thread writes out what there is every few milliseconds. While nobody reads, the buffer fills up; lines that
-//! do not fit are dropped and counted.
+//! A write for each line was a tenth of the CPU time of an accept, and would wait for whoever reads the log.
+//! tracing-appender's channel costs as much as the write that it saves, and bounds lines, which have no greatest
+//! length. Here a line is copied into a buffer, and a thread writes out what there is every few milliseconds. While
+//! nobody reads, the buffer fills up; lines that do not fit are dropped and counted.
 
 use std::io::{self, Write};
 use std::mem;

@@ -1,4 +1,5 @@
-//! By which names the operator's side answers: a page whose name was made to resolve to this machine (DNS rebinding) is not one.
+//! By which names the operator's side answers: a page whose name was made to resolve to this machine (DNS rebinding) is
+//! not one.
 
 use crate::operator::{Both, KEY};
 use serde_json::Value;

@@ -1,5 +1,6 @@
-//! Every command block of the README runs as it stands, but for addresses (tests run side by side) and for what Cargo builds: the
-//! binary is the one under test, and `cargo xtask test` is the test run itself. The block on OAuth 2.0 runs in `tests/oauth`.
+//! Every command block of the README runs as it stands, but for addresses (tests run side by side) and for what Cargo
+//! builds: the binary is the one under test, and `cargo xtask test` is the test run itself. The block on OAuth 2.0 runs
+//! in `tests/oauth`.
 
 use crate::operator::Both;
 use crate::process::{BINARY, Process, Server, command, readme_blocks};

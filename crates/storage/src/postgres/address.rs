@@ -95,8 +95,8 @@ impl FromStr for PostgresAddress {
 }
 
 impl PostgresAddress {
-    /// Whether somebody between here and a host could read and change everything: TLS is not demanded, and the host is not this
-    /// machine.
+    /// Whether somebody between here and a host could read and change everything: TLS is not demanded, and the host is
+    /// not this machine.
     pub fn is_exposed(&self) -> bool {
         let is_local = |host: &Host| match host {
             Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback()),
