@@ -22,6 +22,8 @@ pub enum OperatorFailure {
     ApplicationOwned,
     /// Another partner has this client id.
     ClientIdTaken,
+    /// The request names a host that is not this service's.
+    UnknownHost,
     /// Fields or parameters are not acceptable; one message for each, beginning with its path.
     BadFields(Vec<String>),
 }
@@ -99,6 +101,13 @@ impl OperatorFailure {
                 "Client id is taken",
                 "Another partner has this OAuth client id.",
             ),
+            Self::UnknownHost => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "UnknownHost",
+                "Unknown host",
+                "The operator's side is not called by this name. The service's setting --operator-hosts lists names besides \
+                 those of its own machine.",
+            ),
             Self::BadFields(_) => {
                 (StatusCode::BAD_REQUEST, "InvalidData", "Invalid data", "The data of the request is not acceptable.")
             }
@@ -112,9 +121,12 @@ impl OperatorFailure {
             Self::BadFields(problems) => problems.clone(),
             Self::IllegalMove(illegal) => vec![illegal.to_string()],
             Self::TermsFixed(status) => vec![format!("The offer is {status}.")],
-            Self::NoKey | Self::InvalidKey | Self::NotFound(_) | Self::ApplicationOwned | Self::ClientIdTaken => {
-                Vec::new()
-            }
+            Self::NoKey
+            | Self::InvalidKey
+            | Self::NotFound(_)
+            | Self::ApplicationOwned
+            | Self::ClientIdTaken
+            | Self::UnknownHost => Vec::new(),
         }
     }
 

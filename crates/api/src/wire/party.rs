@@ -191,7 +191,8 @@ impl From<KeyInUse> for Key {
             created_at: Time(key.created_at),
             expires_at: key.expires_at.map(Time),
             revoked_at: key.revoked_at.map(Time),
-            last_used_at: last_used_at.map(Time),
+            // A use is noted by its minute, which may have begun before the key.
+            last_used_at: last_used_at.map(|at| Time(at.max(key.created_at))),
         }
     }
 }
@@ -235,5 +236,31 @@ impl Application {
     /// An application of a partner.
     pub const fn new(id: ApplicationId, partner: PartnerId) -> Self {
         Self { id: id.uuid(), partner_id: partner.uuid() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lendpay_domain::key::{ApiKey, Area};
+    use lendpay_domain::{KeyId, PartnerId};
+
+    #[test]
+    fn a_key_is_used_no_earlier_than_it_was_made() {
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0).expect("in range");
+        let made = KeyRecord {
+            id: KeyId::new(Uuid::from_u128(1)),
+            partner: PartnerId::new(Uuid::from_u128(2)),
+            hash: ApiKey::from_random([1; 32]).hash(),
+            name: Name::parse("x").expect("a name"),
+            areas: Area::ALL.into_iter().collect(),
+            created_at: at(90),
+            expires_at: None,
+            revoked_at: None,
+        };
+        for (noted, shown) in [(60, 90), (120, 120)] {
+            let key = Key::from(KeyInUse { key: made.clone(), last_used_at: Some(at(noted)) });
+            assert_eq!(key.last_used_at.map(|time| time.0), Some(at(shown)));
+        }
     }
 }

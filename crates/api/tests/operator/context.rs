@@ -79,6 +79,7 @@ impl Context {
         let clock = Arc::new(SetClock(Mutex::new(moment(0))));
         let settings = OperatorSettings {
             key: OperatorKey::parse(OPERATOR_KEY).expect("long enough"),
+            hosts: lendpay_api::Hosts::default(),
             limits: lendpay_api::Limits::default(),
             reason: Backend::failure_reason,
             stopping: Arc::default(),

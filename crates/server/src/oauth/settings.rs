@@ -1,6 +1,6 @@
 //! The settings for OAuth 2.0: all of them, or none.
 
-use super::address::Address;
+use crate::outgoing::Address;
 use clap::Args;
 
 /// What it takes to accept access tokens.

@@ -1,5 +1,6 @@
 //! The built binary, tried from outside: real sockets, real signals, a real disk.
 
+mod activation;
 mod collector;
 mod credentials;
 mod crowds;
@@ -7,16 +8,21 @@ mod data;
 mod demo;
 mod disk;
 mod follow;
+mod hosts;
 mod kill;
 mod load;
 mod operations;
 mod operator;
 mod operator_secrets;
+mod outgoing;
 mod overload;
 mod postgres;
+mod private;
 mod process;
+mod readme;
 mod refusals;
 mod secrets;
+mod stalled_log;
 mod start;
 mod stop;
 mod sync;

@@ -6,6 +6,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -133,6 +134,18 @@ impl PostgresAddress {
         all.get_hosts().iter().enumerate().map(one).collect()
     }
 
+    /// Whether somebody between here and a host could read and change everything: TLS is not demanded, and the host is
+    /// not this machine.
+    pub fn is_exposed(&self) -> bool {
+        let is_local = |host: &Host| match host {
+            Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback()),
+            Host::Unix(_) => true,
+        };
+        let hosts_are_local = self.config.get_hosts().iter().all(is_local);
+        let addresses_are_local = self.config.get_hostaddrs().iter().all(IpAddr::is_loopback);
+        self.config.get_ssl_mode() != SslMode::Require && !(hosts_are_local && addresses_are_local)
+    }
+
     /// What makes TLS of a connection, where the string or the server asks for it.
     pub(super) fn tls(&self) -> Result<MakeRustlsConnect, OpenError> {
         let unusable = |problem: String| OpenError::Tls(problem);
@@ -187,6 +200,25 @@ mod tests {
         assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
         assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         assert_eq!(address.config.get_connect_timeout(), Some(&Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn a_host_elsewhere_without_verified_tls_is_exposed() {
+        for (text, exposed) in [
+            ("postgres://u@db.example/d", true),
+            ("postgres://u@db.example/d?sslmode=prefer", true),
+            ("postgres://u@db.example/d?sslmode=disable", true),
+            ("postgres://u@localhost,db.example/d", true),
+            ("postgres://u@localhost/d?hostaddr=192.0.2.1", true),
+            // Whenever there is TLS the certificate is verified, the host name too.
+            ("postgres://u@db.example/d?sslmode=require", false),
+            ("postgres://u@db.example/d?sslmode=verify-full", false),
+            ("postgres://u@127.0.0.1/d", false),
+            ("postgres://u@localhost,127.0.0.2/d?sslmode=disable", false),
+            ("postgres://%2Frun%2Fpostgresql/d", false),
+        ] {
+            assert_eq!(text.parse::<PostgresAddress>().expect(text).is_exposed(), exposed, "{text}");
+        }
     }
 
     #[test]
