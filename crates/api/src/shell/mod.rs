@@ -20,7 +20,7 @@ use crate::side::Side;
 use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
 use poem::error::{MethodNotAllowedError, NotFoundError};
-use poem::http::uri::PathAndQuery;
+use poem::http::uri::{PathAndQuery, Scheme};
 use poem::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
 use poem::{Endpoint, Request, Response};
 use std::panic::AssertUnwindSafe;
@@ -68,6 +68,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         let context = Context::new(&request, self.clock.now());
         let began = context.at - start.elapsed();
         let (method, uri) = (request.method().clone(), request.uri().clone());
+        let tls = *request.scheme() == Scheme::HTTPS;
         route_unreadable_segments(&mut request);
         request.set_data(context.clone());
         let found = self.routes.find(request.uri().path());
@@ -85,7 +86,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         };
         let mut response = result.unwrap_or_else(|failure| self.refuse(&failure, uri.path(), &context));
         let headers = response.headers_mut();
-        headers::add(self.side, headers);
+        headers::add(self.side, tls, headers);
         let id = context.operation.to_string();
         if let Ok(id) = HeaderValue::from_str(&id) {
             headers.insert(REQUEST_ID, id);

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A certificate and its key in two files.
-struct Files {
-    certificate: PathBuf,
+pub struct Files {
+    pub certificate: PathBuf,
     key: PathBuf,
 }
 
 impl Files {
-    fn new(folder: &Path) -> Self {
+    pub fn new(folder: &Path) -> Self {
         let files = Self { certificate: folder.join("tls.crt"), key: folder.join("tls.key") };
         files.renew();
         files
@@ -29,7 +29,7 @@ impl Files {
         std::fs::write(&self.certificate, cert.pem()).expect("a file");
     }
 
-    fn arguments(&self) -> [&str; 4] {
+    pub fn arguments(&self) -> [&str; 4] {
         ["--tls-cert", self.certificate.to_str().expect("UTF-8"), "--tls-key", self.key.to_str().expect("UTF-8")]
     }
 }
