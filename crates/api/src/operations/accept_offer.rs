@@ -83,9 +83,10 @@ impl<S: Store> AcceptOfferApi<S> {
         /// The identifier of the offer.
         #[oai(name = "offerId")]
         offer_id: Path<IdText>,
-        _body: Ignored,
+        body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
+        body.read().await?;
         let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
         let (application, offer) = ids.ok_or(Failure::OfferNotFound)?;
         let stamp = context.stamp(caller.actor);
@@ -98,8 +99,14 @@ impl<S: Store> AcceptOfferApi<S> {
     }
 }
 
-/// A body that may be anything, or nothing.
-struct Ignored;
+/// A body that may be anything, or nothing, up to the size limit.
+struct Ignored(Context);
+
+impl Ignored {
+    async fn read(&self) -> Result<(), Failure> {
+        self.0.read_body().await.map(drop)
+    }
+}
 
 impl<'a> ApiExtractor<'a> for Ignored {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
@@ -121,10 +128,10 @@ impl<'a> ApiExtractor<'a> for Ignored {
     }
 
     async fn from_request(
-        _request: &'a Request,
+        request: &'a Request,
         _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self)
+        Ok(Self(Context::of(request)?))
     }
 }

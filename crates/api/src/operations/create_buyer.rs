@@ -99,7 +99,7 @@ impl<S: Store> CreateBuyerApi<S> {
         body: BuyerBody,
     ) -> Result<Created, Failed<CreateBuyer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Payments, &context).await?;
-        let (key, buyer) = (key.0?, body.check(self.checks)?);
+        let (key, buyer) = (key.0?, body.check(self.checks).await?);
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);
         match self.store.create_buyer(command).await? {
@@ -156,15 +156,16 @@ impl<'a> ApiExtractor<'a> for KeyHeader {
 /// The body, judged only after the caller is authenticated.
 struct BuyerBody {
     is_json: bool,
-    bytes: Vec<u8>,
+    context: Context,
 }
 
 impl BuyerBody {
-    fn check(&self, checks: BuyerChecks) -> Result<buyer::NewBuyer, Failure> {
+    async fn check(&self, checks: BuyerChecks) -> Result<buyer::NewBuyer, Failure> {
+        let bytes = self.context.read_body().await?;
         if !self.is_json {
             return Err(Failure::UnsupportedMediaType);
         }
-        let payload = payload::parse(&self.bytes).map_err(Failure::BadBody)?;
+        let payload = payload::parse(&bytes).map_err(Failure::BadBody)?;
         let mut problems = payload.problems;
         match buyer_checks::check(payload.description, checks) {
             Ok(buyer) if problems.is_empty() => return Ok(buyer),
@@ -201,10 +202,10 @@ impl<'a> ApiExtractor<'a> for BuyerBody {
 
     async fn from_request(
         request: &'a Request,
-        body: &mut RequestBody,
+        _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self { is_json: is_json(request.headers()), bytes: body.take()?.into_vec().await? })
+        Ok(Self { is_json: is_json(request.headers()), context: Context::of(request)? })
     }
 }
 

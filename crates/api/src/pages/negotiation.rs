@@ -44,7 +44,9 @@ mod tests {
     fn weights_decide_between_gzip_and_the_page_as_it_is() {
         let prefers = |lines: &[&'static str]| {
             let mut headers = HeaderMap::new();
-            lines.iter().for_each(|line| drop(headers.append(ACCEPT_ENCODING, line.parse().expect("a value"))));
+            for line in lines {
+                headers.append(ACCEPT_ENCODING, line.parse().expect("a value"));
+            }
             prefers_gzip(&headers)
         };
         for yes in [

@@ -51,7 +51,7 @@ impl<S: Store> CreateKeyApi<S> {
     ) -> Result<Created, Failed<AddKey>> {
         let store = self.0.admit(&credentials)?;
         let partner = PartnerId::parse(&partner_id.0.0).ok_or_else(|| not_there(Thing::Partner))?;
-        let (name, areas, expires_at) = body.read()?;
+        let (name, areas, expires_at) = body.read().await?;
         let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(context.at));
         let (hash, created_at) = (secret.hash(), context.at);
         let key = KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at: None };

@@ -1,6 +1,7 @@
 //! Bodies and parameters. Extracting them never fails: they are judged after the key.
 
 pub(super) use super::super::id_text::IdText;
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::operator_failure::OperatorFailure;
 use crate::wire::party::FromFields;
@@ -15,13 +16,14 @@ use std::marker::PhantomData;
 /// A JSON body.
 pub(super) struct Body<T> {
     is_json: bool,
-    bytes: Vec<u8>,
+    context: Context,
     kind: PhantomData<T>,
 }
 
 impl<T: FromFields> Body<T> {
-    pub fn read(&self) -> Result<T::Value, Failure> {
-        if self.is_json { T::read(&self.bytes) } else { Err(Failure::UnsupportedMediaType) }
+    pub async fn read(&self) -> Result<T::Value, Failure> {
+        let bytes = self.context.read_body().await?;
+        if self.is_json { T::read(&bytes) } else { Err(Failure::UnsupportedMediaType) }
     }
 }
 
@@ -44,11 +46,11 @@ impl<'a, T: Type> ApiExtractor<'a> for Body<T> {
 
     async fn from_request(
         request: &'a Request,
-        body: &mut RequestBody,
+        _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let is_json = super::super::create_buyer::is_json(request.headers());
-        Ok(Self { is_json, bytes: body.take()?.into_vec().await?, kind: PhantomData })
+        Ok(Self { is_json, context: Context::of(request)?, kind: PhantomData })
     }
 }
 

@@ -51,7 +51,7 @@ impl<S: Store> PutApplicationApi<S> {
     ) -> Result<Put, Failed<PutApplication>> {
         let store = self.0.admit(&credentials)?;
         let id = new_id(ApplicationId::parse(&application_id.0.0), "applicationId")?;
-        let partner = body.read()?;
+        let partner = body.read().await?;
         let answer = Json(Application::new(id, partner));
         match store.put_application(PutApplication { id, partner }).await? {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),

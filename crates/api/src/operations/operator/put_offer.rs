@@ -57,7 +57,7 @@ impl<S: Store> PutOfferApi<S> {
         let store = self.0.admit(&credentials)?;
         let application = ApplicationId::parse(&application_id.0.0).ok_or_else(|| not_there(Thing::Application))?;
         let offer = new_id(OfferId::parse(&offer_id.0.0), "offerId")?;
-        let command = PutOffer { application, offer, terms: body.read()?, stamp: stamp(&context) };
+        let command = PutOffer { application, offer, terms: body.read().await?, stamp: stamp(&context) };
         match store.put_offer(command).await? {
             PutOfferOutcome::Created(offer) => Ok(Put::Created(Json(offer.into()))),
             PutOfferOutcome::Replaced(offer) => Ok(Put::Replaced(Json(offer.seen_at(context.at).into()))),

@@ -46,7 +46,7 @@ impl<S: Store> PutPartnerApi<S> {
     ) -> Result<Put, Failed<PutPartner>> {
         let store = self.0.admit(&credentials)?;
         let id = new_id(PartnerId::parse(&partner_id.0.0), "partnerId")?;
-        let (name, oauth_client_id) = body.read()?;
+        let (name, oauth_client_id) = body.read().await?;
         match store.put_partner(PutPartner { id, name, oauth_client_id, at: context.at }).await? {
             PutPartnerOutcome::Created(partner) => Ok(Put::Created(Json(partner.into()))),
             PutPartnerOutcome::Updated(partner) => Ok(Put::Updated(Json(partner.into()))),
