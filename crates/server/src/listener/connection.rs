@@ -115,24 +115,28 @@ where
 {
     let mut stopping = false;
     loop {
-        let (counter, end) = match slot.activity.due(&context.timeouts) {
-            Due::At(wake) => {
-                tokio::select! {
-                    ended = &mut connection => {
-                        if let Err(error) = ended {
-                            tracing::debug!(%error, "a connection ended early");
-                        }
-                        return End::Closed;
-                    }
-                    () = slot.activity.displaced() => return End::Dropped,
-                    () = stop.cancelled(), if !stopping => {
-                        stopping = true;
-                        shut_down(connection.as_mut());
-                    }
-                    () = tokio::time::sleep_until(wake.into()) => {}
+        let wake = match slot.activity.due(&context.timeouts) {
+            Due::At(wake) => wake,
+            Due::Slow | Due::Idle => Instant::now(),
+        };
+        tokio::select! {
+            // First: what has arrived while this task waited for its turn counts.
+            biased;
+            ended = &mut connection => {
+                if let Err(error) = ended {
+                    tracing::debug!(%error, "a connection ended early");
                 }
-                continue;
+                return End::Closed;
             }
+            () = slot.activity.displaced() => return End::Dropped,
+            () = stop.cancelled(), if !stopping => {
+                stopping = true;
+                shut_down(connection.as_mut());
+            }
+            () = tokio::time::sleep_until(wake.into()) => {}
+        }
+        let (counter, end) = match slot.activity.due(&context.timeouts) {
+            Due::At(_) => continue,
             Due::Slow => (&slot.slots().slow, End::Slow),
             Due::Idle => (&slot.slots().idle, End::Dropped),
         };

@@ -120,25 +120,23 @@ fn two_thousand_pages_that_nobody_reads_in_http2_cost_under_64_mb() {
 #[test]
 fn lists_that_nobody_reads_cost_under_64_mb() {
     let directory = tempfile::tempdir().expect("a directory");
-    let data = fill(&directory.path().join("data"), 500);
+    fill(&directory.path().join("data"), 500);
     let streams = Streams::new(Files::new(directory.path()));
     let more = [&streams.files.arguments()[..], &["--log", "warn,lendpay::serve=info"]].concat();
     let both = Both::start(&directory.path().join("data"), &more);
-    let path = format!("/operator/applications/{}/offers?limit=500", data.application);
-    let ask = |count| streams.ask(both.url.trim_start_matches("http://"), &path, count);
+    let ask = |count| streams.ask(both.url.trim_start_matches("http://"), "/operator/events?limit=500", count);
     let _warm = ask(1);
-    let _held = costs_little(&both.server.process, "960 lists", || {
-        (0..30).map(|_| ask(Streams::OF_A_CONNECTION)).collect::<Vec<_>>()
+    let _held = costs_little(&both.server.process, "576 lists", || {
+        (0..18).map(|_| ask(Streams::OF_A_CONNECTION)).collect::<Vec<_>>()
     });
 }
 
 #[test]
 fn exports_that_nobody_reads_cost_under_64_mb() {
-    // As many as one address may have.
-    const CLIENTS: usize = 120;
+    const CLIENTS: usize = 72;
     const ROUTE: &str = "/operator/export";
     let directory = tempfile::tempdir().expect("a directory");
-    fill(directory.path(), 2_500);
+    fill(directory.path(), 1_000);
     let both = Both::start(directory.path(), &["--log", "warn,lendpay::serve=info"]);
     let ask = || {
         let mut stream = connect(both.url.trim_start_matches("http://"));
@@ -148,7 +146,7 @@ fn exports_that_nobody_reads_cost_under_64_mb() {
     };
     let _warm = ask();
     wait_for_answers(|| both.metrics(), ROUTE, 1);
-    let _held = costs_little(&both.server.process, "120 exports", || {
+    let _held = costs_little(&both.server.process, "72 exports", || {
         let held: Vec<_> = (0..CLIENTS).map(|_| ask()).collect();
         wait_for_answers(|| both.metrics(), ROUTE, CLIENTS + 1);
         held
