@@ -11,6 +11,7 @@ use lendpay_domain::event::Event;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, Commands as _, FindBuyers, Queries as _};
+use lendpay_domain::testing::commands::{Asked, IDS};
 use lendpay_domain::{BuyerId, Store, Timestamp};
 use lendpay_storage::ImportError;
 use lendpay_storage::memory::MemoryStore;
@@ -19,7 +20,7 @@ use proptest::test_runner::{RngSeed, TestCaseError, TestError, TestRunner};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use steps::{Asked, IDS, Mistake, Step, histories};
+use steps::{Mistake, Step, histories};
 
 type Check = Result<(), TestCaseError>;
 
