@@ -15,6 +15,7 @@ use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Why a look-up has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,6 +103,43 @@ pub trait View {
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<Self::Terms>>;
     /// A buyer. The partner helps a store to find it; the answer may be another partner's.
     fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<Self::Buyer>>;
+}
+
+impl<V: View> View for Arc<V> {
+    type Terms = V::Terms;
+    type Buyer = V::Buyer;
+
+    fn partner(&self, id: PartnerId) -> Found<Partner> {
+        (**self).partner(id)
+    }
+
+    fn client(&self, client: &str) -> Found<PartnerId> {
+        (**self).client(client)
+    }
+
+    fn key(&self, partner: PartnerId, key: KeyId) -> Found<KeyRecord> {
+        (**self).key(partner, key)
+    }
+
+    fn key_with_hash(&self, hash: KeyHash) -> Found<(PartnerId, KeyId)> {
+        (**self).key_with_hash(hash)
+    }
+
+    fn key_used(&self, hash: KeyHash) -> Found<Timestamp> {
+        (**self).key_used(hash)
+    }
+
+    fn application(&self, id: ApplicationId) -> Found<PartnerId> {
+        (**self).application(id)
+    }
+
+    fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
+        (**self).offer(application, offer)
+    }
+
+    fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<V::Buyer>> {
+        (**self).buyer(partner, buyer)
+    }
 }
 
 /// Nothing is stored: the base of a store that keeps everything in an [`Overlay`].

@@ -6,6 +6,9 @@ use lendpay_domain::view::ViewError;
 /// Why an import, or one record of it, is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
+    /// The embedded store cannot be opened.
+    #[error(transparent)]
+    Open(#[from] crate::embedded::OpenError),
     /// There is something in the store.
     #[error("The store {place} is not empty; import into an empty one, or add what is missing with --merge.")]
     NotEmpty {

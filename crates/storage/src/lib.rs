@@ -3,7 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`embedded`] | the store for one process: a log, and an index over it |
-//! | [`postgres`] | the store on PostgreSQL, for any number of processes |
+//! | `postgres` | the store on PostgreSQL, for any number of processes |
 //! | `memory` | the reference store, for tests (feature `memory`) |
 //! | `queue`, `job` | commands on their way, bounded and fair to partners, and their answers |
 //! | `records`, `codec` | the records that both keep as bytes |
@@ -12,14 +12,18 @@
 //! What is promised, how it is kept and what it cannot do is in this crate's README.md.
 
 mod codec;
+pub mod embedded;
 mod import;
 mod job;
 #[cfg(feature = "memory")]
-pub mod memory;
+mod memory;
 mod queue;
 mod records;
 mod stats;
 mod uses;
 
+pub use crate::embedded::{EmbeddedExport, EmbeddedImport, EmbeddedOptions, EmbeddedStore};
 pub use crate::import::ImportError;
+#[cfg(feature = "memory")]
+pub use crate::memory::{MemoryExport, MemoryStore};
 pub use crate::stats::StoreStats;

@@ -4,8 +4,8 @@
 //! then the committer, when there is no buffer left. A disk that hangs looks the same. Nobody else can tell the callers, so this
 //! does: the store has failed.
 
-use super::health::Health;
-use super::quiet;
+use crate::embedded::health::Health;
+use crate::embedded::panics;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -20,14 +20,14 @@ const AFTER_A_PANIC: Duration = Duration::from_secs(1);
 const AT_ALL: Duration = Duration::from_secs(30);
 
 /// Starts watching; ends with the store.
-pub(super) fn start(health: &Arc<Health>) -> std::io::Result<JoinHandle<()>> {
-    let (health, before) = (Arc::downgrade(health), quiet::panics());
+pub(crate) fn start(health: &Arc<Health>) -> std::io::Result<JoinHandle<()>> {
+    let (health, before) = (Arc::downgrade(health), panics::panics());
     std::thread::Builder::new().name("store watchdog".to_owned()).spawn(move || {
         while let Some(health) = health.upgrade() {
             if health.has_ended() {
                 return;
             }
-            let panicked = quiet::panics() > before;
+            let panicked = panics::panics() > before;
             let (group, checkpoint) = (health.group.time(), health.checkpoint.time());
             if panicked && group.max(checkpoint).is_some_and(|time| time > AFTER_A_PANIC) {
                 return health.fail("a thread of the database panicked in the middle of a write");
@@ -52,7 +52,7 @@ mod tests {
             let watchdog = start(&health).expect("a thread");
             stopwatch(&health);
             let threads = std::thread::Builder::new().name("sled-io-test".to_owned()).spawn(|| {
-                drop(quiet::caught(|| Ok::<_, String>(())));
+                drop(panics::caught(|| Ok::<_, String>(())));
                 panic!("as sled does");
             });
             assert!(threads.expect("a thread").join().is_err());

@@ -22,12 +22,12 @@ static HOOK: Once = Once::new();
 static PANICS: AtomicUsize = AtomicUsize::new(0);
 
 /// How many of sled's own threads have panicked, in any store of the process.
-pub(super) fn panics() -> usize {
+pub(crate) fn panics() -> usize {
     PANICS.load(Ordering::SeqCst)
 }
 
 /// Runs `work`; a panic becomes an error that names its place.
-pub(super) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Result<T, String> {
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Result<T, String> {
     HOOK.call_once(|| {
         let before = take_hook();
         set_hook(Box::new(move |panic| {

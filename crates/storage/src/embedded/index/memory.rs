@@ -1,0 +1,143 @@
+//! An index in memory, for the simulation. A crash of the process keeps a prefix of what was written since the last flush; a power
+//! cut keeps any part of what was written since the last sync.
+
+use super::{Index, IndexError, IndexOpener, Item, Table};
+use std::collections::BTreeMap;
+use std::io;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Tables = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
+
+/// One write.
+type Write = ((Table, Vec<u8>), Vec<u8>);
+
+/// A fault that is built in, so that the simulation can be seen to find it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Fault {
+    #[default]
+    None,
+    /// An insert is lost now and then.
+    LostInsert,
+    /// A flush does nothing.
+    SkippedFlush,
+}
+
+#[derive(Default)]
+struct State {
+    fault: Fault,
+    inserts: u64,
+    now: Tables,
+    /// What the operating system has.
+    flushed: Tables,
+    /// What the disk has.
+    durable: Tables,
+    /// What was written since.
+    unflushed: Vec<Write>,
+}
+
+/// An index that outlives the store that opened it, as files do.
+#[derive(Clone, Default)]
+pub(crate) struct MemoryIndex(Arc<Mutex<State>>);
+
+impl MemoryIndex {
+    /// An index that has a fault.
+    pub(crate) fn with_fault(fault: Fault) -> Self {
+        Self(Arc::new(Mutex::new(State { fault, ..State::default() })))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The process ends: of what was not flushed, the first `kept` writes have reached the operating system.
+    pub(crate) fn crash(&self, kept: usize) {
+        let mut state = self.state();
+        let writes = std::mem::take(&mut state.unflushed);
+        state.flushed.extend(writes.into_iter().take(kept));
+        state.now = state.flushed.clone();
+    }
+
+    /// The power is cut: of what was not synced, what `keep` says remains.
+    pub(crate) fn cut_power(&self, mut keep: impl FnMut() -> bool) {
+        let mut state = self.state();
+        let mut left = std::mem::take(&mut state.durable);
+        for (key, value) in &state.flushed {
+            if left.get(key) != Some(value) && keep() {
+                left.insert(key.clone(), value.clone());
+            }
+        }
+        (state.flushed, state.now, state.durable) = (left.clone(), left.clone(), left);
+    }
+
+    /// How many writes are not flushed.
+    pub(crate) fn unflushed(&self) -> usize {
+        self.state().unflushed.len()
+    }
+}
+
+impl Index for MemoryIndex {
+    type Bytes = Vec<u8>;
+
+    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+        Ok(self.state().now.get(&(table, key.to_vec())).cloned())
+    }
+
+    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError> {
+        let (key, value) = ((table, key.to_vec()), value.to_vec());
+        let mut state = self.state();
+        state.inserts += 1;
+        if state.fault == Fault::LostInsert && state.inserts % 7 == 0 {
+            return Ok(());
+        }
+        state.now.insert(key.clone(), value.clone());
+        state.unflushed.push((key, value));
+        Ok(())
+    }
+
+    fn range(
+        &self,
+        table: Table,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+    ) -> Box<dyn DoubleEndedIterator<Item = Item<Vec<u8>>> + Send> {
+        let state = self.state();
+        let bounds = (from, to);
+        let items = state
+            .now
+            .iter()
+            .filter(|((of, key), _)| *of == table && std::ops::RangeBounds::<[u8]>::contains(&bounds, key.as_slice()));
+        let items: Vec<Item<Vec<u8>>> = items.map(|((_, key), value)| Ok((key.clone(), value.clone()))).collect();
+        Box::new(items.into_iter())
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        let mut state = self.state();
+        if state.fault != Fault::SkippedFlush {
+            let writes = std::mem::take(&mut state.unflushed);
+            state.flushed.extend(writes);
+        }
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), IndexError> {
+        self.flush()?;
+        let mut state = self.state();
+        state.durable = state.flushed.clone();
+        Ok(())
+    }
+}
+
+impl IndexOpener for MemoryIndex {
+    type Index = Self;
+
+    fn open(&self) -> Result<Self, IndexError> {
+        Ok(self.clone())
+    }
+
+    fn delete(&self) -> io::Result<()> {
+        let mut state = self.state();
+        *state = State { fault: state.fault, ..State::default() };
+        Ok(())
+    }
+}

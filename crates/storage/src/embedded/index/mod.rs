@@ -1,0 +1,168 @@
+//! The index over the log: what is where, and what decisions need. It holds nothing that the log does not hold, so it can be
+//! deleted and rebuilt.
+
+#[cfg(test)]
+pub(crate) mod memory;
+pub(crate) mod sled;
+
+use super::log::Place;
+use crate::codec::{self, CodecError};
+use crate::records::{Time, offer_type_code, offer_type_of, status_code, status_of, times};
+use lendpay_domain::life_cycle::Standing;
+use lendpay_domain::view::StoredOffer;
+use lendpay_domain::{ApplicationId, OfferId, PartnerId};
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::ops::Bound;
+
+/// A table of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Table {
+    /// Application and offer → a sealed [`OfferValue`].
+    Offers,
+    /// Buyer → the sealed place of its creation.
+    Buyers,
+    /// Partner → a sealed partner.
+    Partners,
+    /// Hash → a sealed key.
+    Keys,
+    /// Application → its sealed owner.
+    Applications,
+    /// Hash of a key → the sealed time of its last use.
+    Uses,
+    /// Sequence (big-endian) → where its frame begins, for a frame here and there.
+    Frames,
+    /// A name → a sealed value: see [`super::base`].
+    Notes,
+}
+
+impl Table {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Offers,
+        Self::Buyers,
+        Self::Partners,
+        Self::Keys,
+        Self::Applications,
+        Self::Uses,
+        Self::Frames,
+        Self::Notes,
+    ];
+
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Offers => "offers",
+            Self::Buyers => "buyers",
+            Self::Partners => "partners",
+            Self::Keys => "keys",
+            Self::Applications => "applications",
+            Self::Uses => "uses",
+            Self::Frames => "frames",
+            Self::Notes => "notes",
+        }
+    }
+
+    /// How a log line names a key: never by the hash of an API key.
+    pub(crate) fn shown(self, key: &[u8]) -> String {
+        if matches!(self, Self::Keys | Self::Uses) {
+            return "(hidden)".to_owned();
+        }
+        key.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+}
+
+/// Why the index has no answer. Says nothing of what it holds.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum IndexError {
+    #[error("a write to or read from the disk failed: {0}")]
+    Disk(#[from] io::Error),
+    #[error("the index is damaged ({0})")]
+    Damaged(String),
+    #[error("another process uses the index")]
+    InUse,
+}
+
+/// A key and its value.
+pub(crate) type Item<V> = Result<(V, V), IndexError>;
+
+/// An ordered map for each table. What is written can be read at once. After a crash of the process any prefix of what was written
+/// since the last flush is there; after a crash of the machine nothing may be relied on.
+pub(crate) trait Index: Send + Sync + 'static {
+    /// The bytes of a key or a value.
+    type Bytes: AsRef<[u8]> + Send;
+
+    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Self::Bytes>, IndexError>;
+    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError>;
+    /// The items of a range in order.
+    fn range(
+        &self,
+        table: Table,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+    ) -> Box<dyn DoubleEndedIterator<Item = Item<Self::Bytes>> + Send>;
+    /// Hands everything to the operating system.
+    fn flush(&self) -> Result<(), IndexError>;
+    /// Flushes, and makes everything durable.
+    fn sync(&self) -> Result<(), IndexError>;
+}
+
+/// Opens and deletes indexes.
+pub(crate) trait IndexOpener {
+    type Index: Index;
+
+    /// Opens the index, which is created if it is absent.
+    fn open(&self) -> Result<Self::Index, IndexError>;
+    /// Deletes the index.
+    fn delete(&self) -> io::Result<()>;
+}
+
+/// The key of an offer: the application comes first, so that its offers lie side by side.
+pub(crate) fn offer_key(application: ApplicationId, offer: OfferId) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes[..16].copy_from_slice(&application.to_bytes());
+    bytes[16..].copy_from_slice(&offer.to_bytes());
+    bytes
+}
+
+/// What the index holds of an offer: all that decisions need, and where the terms are.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct OfferValue {
+    partner: [u8; 16],
+    status: u8,
+    status_changed_at: Time,
+    offer_type: u8,
+    expiry_at: Option<Time>,
+    terms: Place,
+}
+
+impl From<&StoredOffer<Place>> for OfferValue {
+    fn from(offer: &StoredOffer<Place>) -> Self {
+        let Standing { status, status_changed_at, offer_type, expiry_at } = offer.standing;
+        Self {
+            partner: offer.partner.to_bytes(),
+            status: status_code(status),
+            status_changed_at: status_changed_at.into(),
+            offer_type: offer_type_code(offer_type),
+            expiry_at: expiry_at.map(Time::from),
+            terms: offer.terms,
+        }
+    }
+}
+
+impl TryFrom<OfferValue> for StoredOffer<Place> {
+    type Error = CodecError;
+
+    fn try_from(value: OfferValue) -> Result<Self, CodecError> {
+        let standing = Standing {
+            status: status_of(value.status)?,
+            status_changed_at: value.status_changed_at.try_into()?,
+            offer_type: offer_type_of(value.offer_type)?,
+            expiry_at: times(value.expiry_at)?,
+        };
+        Ok(Self { partner: PartnerId::from_bytes(value.partner), standing, terms: value.terms })
+    }
+}
+
+/// Reads a value of the index.
+pub(crate) fn unsealed<'a, T: Deserialize<'a>>(value: &'a impl AsRef<[u8]>) -> Result<T, CodecError> {
+    codec::unseal(value.as_ref())
+}

@@ -1,0 +1,142 @@
+//! The index in sled 0.34. Nothing outside this file knows of sled.
+//!
+//! sled reports some damage by panicking: [`crate::embedded::panics`] catches that.
+
+use super::{Index, IndexError, IndexOpener, Item, Table};
+use crate::embedded::log::disk::create_private;
+use sled::{Db, IVec, Tree};
+use std::fs::File;
+use std::io;
+use std::ops::Bound;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// sled moves a page of more than a quarter of a segment to a file of its own, which it never syncs. Values here are short: no page
+/// comes near that.
+const SEGMENT: usize = 8 * 1024 * 1024;
+
+/// Where the index is and how much memory it may take.
+pub(crate) struct SledOpener {
+    pub(crate) path: PathBuf,
+    /// In bytes, for everything that it holds.
+    pub(crate) cache: u64,
+}
+
+/// An open index.
+pub(crate) struct SledIndex {
+    trees: [Tree; Table::ALL.len()],
+    /// Dropped after the trees.
+    db: Db,
+    file: File,
+    path: PathBuf,
+}
+
+impl From<sled::Error> for IndexError {
+    fn from(error: sled::Error) -> Self {
+        match error {
+            // sled has no error of its own for this.
+            sled::Error::Io(error) if error.to_string().starts_with("could not acquire lock") => Self::InUse,
+            sled::Error::Io(error) => match error.kind() {
+                io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
+                    Self::Damaged("a file is cut off or missing".to_owned())
+                }
+                _ => Self::Disk(error),
+            },
+            sled::Error::Corruption { .. } => Self::Damaged("a page is not what was written".to_owned()),
+            sled::Error::Unsupported(_) => Self::Damaged("it was not written by this program".to_owned()),
+            sled::Error::CollectionNotFound(_) | sled::Error::ReportableBug(_) => {
+                Self::Damaged("it is inconsistent".to_owned())
+            }
+        }
+    }
+}
+
+impl IndexOpener for SledOpener {
+    type Index = SledIndex;
+
+    fn open(&self) -> Result<SledIndex, IndexError> {
+        create_private(&self.path)?;
+        let db = sled::Config::new()
+            .path(&self.path)
+            // Records are short, so that its pages take more than three times their bytes in memory; and its table of pages
+            // grows with the data: see README.md.
+            .cache_capacity(self.cache / 8 * 5)
+            .segment_size(SEGMENT)
+            .flush_every_ms(Some(500))
+            .open()?;
+        let mut trees = Vec::with_capacity(Table::ALL.len());
+        for table in Table::ALL {
+            trees.push(db.open_tree(table.name())?);
+        }
+        let trees = trees.try_into().expect("a tree for each table");
+        let file = File::options().read(true).write(true).open(self.path.join("db"))?;
+        Ok(SledIndex { trees, db, file, path: self.path.clone() })
+    }
+
+    fn delete(&self) -> io::Result<()> {
+        match std::fs::remove_dir_all(&self.path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+impl SledIndex {
+    fn tree(&self, table: Table) -> &Tree {
+        &self.trees[table as usize]
+    }
+
+    /// Waits until another process, or this one, can open the index: sled's own threads may hold its lock for a moment after it
+    /// was dropped.
+    pub(crate) fn drop_and_release(self) {
+        let path = self.path.join("db");
+        drop(self);
+        let Ok(file) = File::open(path) else { return };
+        // A second at most: another process may be first, and then the index was free.
+        for _ in 0..1_000 {
+            if file.try_lock().is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl Index for SledIndex {
+    type Bytes = IVec;
+
+    fn get(&self, table: Table, key: &[u8]) -> Result<Option<IVec>, IndexError> {
+        Ok(self.tree(table).get(key)?)
+    }
+
+    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError> {
+        self.tree(table).insert(key, value)?;
+        Ok(())
+    }
+
+    fn range(
+        &self,
+        table: Table,
+        from: Bound<&[u8]>,
+        to: Bound<&[u8]>,
+    ) -> Box<dyn DoubleEndedIterator<Item = Item<IVec>> + Send> {
+        let owned = |bound: Bound<&[u8]>| bound.map(IVec::from);
+        let items = self.tree(table).range::<IVec, _>((owned(from), owned(to)));
+        Box::new(items.map(|item| item.map_err(IndexError::from)))
+    }
+
+    fn flush(&self) -> Result<(), IndexError> {
+        self.db.flush()?;
+        Ok(())
+    }
+
+    fn sync(&self) -> Result<(), IndexError> {
+        self.flush()?;
+        // What sled takes for a sync is `sync_file_range`, which a power cut does not respect.
+        self.file.sync_all()?;
+        for name in ["conf", "."] {
+            File::open(self.path.join(name))?.sync_all()?;
+        }
+        Ok(())
+    }
+}

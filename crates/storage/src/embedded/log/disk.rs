@@ -1,0 +1,169 @@
+//! The files that the store writes itself: the log and the mark. Everything that the store asks of a disk is asked through these
+//! traits, so that a simulated disk can stand in for the real one in tests.
+
+use rustix::fs::{fstat, fstatfs};
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use uuid::Uuid;
+
+/// A file that is written at its end and read anywhere.
+pub(crate) trait LogIo: Send + Sync + 'static {
+    /// Fills `buffer` from a position.
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()>;
+    /// Writes all of `bytes` at a position.
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
+    /// The length of the file.
+    fn length(&self) -> io::Result<u64>;
+    /// Cuts the file off. Durable after [`Self::sync`].
+    fn cut(&self, length: u64) -> io::Result<()>;
+    /// Makes everything that was written durable. After an error nothing is known of what was written since the last sync.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// What tells one run of a machine, and one file, from another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Identity {
+    /// The boot of the machine.
+    pub boot: Uuid,
+    /// Device and inode of the log.
+    pub log: (u64, u64),
+    /// Device and inode of the index.
+    pub index: (u64, u64),
+}
+
+/// The directory of a store.
+pub(crate) trait Disk: Send + Sync + 'static {
+    /// The log.
+    type Log: LogIo;
+
+    /// Opens the log, which is created if it is absent, and locks it.
+    fn open_log(&self) -> io::Result<Self::Log>;
+    /// What the mark holds; `None` if there is none.
+    fn mark(&self) -> io::Result<Option<Vec<u8>>>;
+    /// Replaces the mark, durably: after a crash the old one or the new one is there.
+    fn put_mark(&self, mark: &[u8]) -> io::Result<()>;
+    /// Removes the mark, durably.
+    fn remove_mark(&self) -> io::Result<()>;
+    /// Who this is; `None` if it cannot be told, or if the file system is not one whose page cache survives the process.
+    fn identity(&self, log: &Self::Log) -> Option<Identity>;
+}
+
+/// The name of the log in the directory.
+pub(crate) const LOG: &str = "log";
+/// The name of the index in the directory.
+pub(crate) const INDEX: &str = "index";
+const MARK: &str = "mark";
+const NEW_MARK: &str = "mark.new";
+
+/// A real directory. Everything in it is for its owner alone.
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    /// Creates the directory if it is absent.
+    pub(crate) fn create(path: &Path) -> io::Result<Self> {
+        create_private(path)?;
+        Ok(Self(path.into()))
+    }
+
+    /// The path of a file in it.
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Makes the names of the files durable, that of the directory included.
+    pub(crate) fn sync_names(&self) -> io::Result<()> {
+        sync_directory(&self.0)?;
+        match self.0.parent() {
+            // The parent of a relative path of one part is the empty path.
+            Some(parent) if parent.as_os_str().is_empty() => sync_directory(Path::new(".")),
+            Some(parent) => sync_directory(parent),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Creates a directory that only its owner can read.
+pub(crate) fn create_private(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn sync_directory(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}
+
+impl Disk for Directory {
+    type Log = File;
+
+    fn open_log(&self) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(self.join(LOG))?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
+    fn mark(&self) -> io::Result<Option<Vec<u8>>> {
+        match std::fs::read(self.join(MARK)) {
+            Ok(bytes) => Ok(Some(bytes)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn put_mark(&self, mark: &[u8]) -> io::Result<()> {
+        let new = self.join(NEW_MARK);
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(mark)?;
+        file.sync_all()?;
+        std::fs::rename(new, self.join(MARK))?;
+        sync_directory(&self.0)
+    }
+
+    fn remove_mark(&self) -> io::Result<()> {
+        match std::fs::remove_file(self.join(MARK)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            Ok(()) | Err(_) => {}
+        }
+        sync_directory(&self.0)
+    }
+
+    fn identity(&self, log: &File) -> Option<Identity> {
+        /// From linux/magic.h: ext4 and xfs.
+        const KNOWN: [i64; 2] = [0xEF53, 0x5846_5342];
+        let known = fstatfs(log).is_ok_and(|stat| KNOWN.contains(&(stat.f_type as i64)));
+        let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let index = File::open(self.join(INDEX).join("db")).ok()?;
+        let (log, index) = (fstat(log).ok()?, fstat(&index).ok()?);
+        known.then_some(Identity {
+            boot: boot.trim().parse().ok()?,
+            log: (log.st_dev, log.st_ino),
+            index: (index.st_dev, index.st_ino),
+        })
+    }
+}
+
+impl LogIo for File {
+    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
+        self.read_exact_at(buffer, at)
+    }
+
+    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
+        self.write_all_at(bytes, at)
+    }
+
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn cut(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}

@@ -1,0 +1,232 @@
+//! The log: a file that holds every change in order. It is the store; the index is made from it.
+//!
+//! It begins with a head and goes on with frames (see [`frame`]). It is only ever written at its end, a group at a time, and synced
+//! before the next group: so a crash can leave only the last group incomplete.
+
+pub(crate) mod disk;
+pub(crate) mod frame;
+#[cfg(test)]
+mod tests;
+
+use crate::codec::{self, CodecError};
+use crate::records::Entry;
+use disk::LogIo;
+use frame::{Frame, HEAD, LONGEST, MAGIC};
+use lendpay_domain::change::Change;
+use serde::{Deserialize, Serialize};
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What the file begins with: a name and the version of the format.
+const NAME: [u8; 8] = [b'l', b'e', b'n', b'd', b'p', b'a', b'y', FORMAT];
+
+/// The version of the format: of the log, and of the index that is made from it.
+pub(crate) const FORMAT: u8 = 1;
+
+/// Where the first frame is: after the name, the sealed head and padding.
+pub(crate) const FIRST: u64 = 64;
+
+/// How much is read at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Where an entry lies in the log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Place {
+    pub at: u64,
+    pub length: u32,
+}
+
+/// What tells this log from others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Head {
+    /// Part of the checksum of every frame.
+    pub salt: u64,
+    /// The history that the log begins with. An import begins another.
+    pub history: [u8; 16],
+}
+
+/// Why a part of the log cannot be read.
+#[derive(Debug)]
+pub(crate) enum ReadError {
+    Io(io::Error),
+    Damaged,
+}
+
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        // A log that ends before what is known to be there.
+        if error.kind() == io::ErrorKind::UnexpectedEof { Self::Damaged } else { Self::Io(error) }
+    }
+}
+
+impl From<CodecError> for ReadError {
+    fn from(_: CodecError) -> Self {
+        Self::Damaged
+    }
+}
+
+/// Why the head of a log was not accepted.
+#[derive(Debug)]
+pub(crate) enum HeadError {
+    Io(io::Error),
+    /// The format is not the one of this program.
+    Format(u8),
+    Damaged,
+}
+
+impl From<io::Error> for HeadError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// The open log.
+pub(crate) struct LogFile<F> {
+    pub(crate) file: F,
+    pub(crate) head: Head,
+    /// How far readers may read: up to here everything is durable and in the index.
+    end: AtomicU64,
+}
+
+impl<F: LogIo> LogFile<F> {
+    /// Reads the head of a log. A file that was never used gets the head `new`.
+    pub(crate) fn open(file: F, new: Head) -> Result<Self, HeadError> {
+        let length = file.length()?;
+        let mut bytes = [0; FIRST as usize];
+        let there = usize::try_from(length.min(FIRST)).expect("at most FIRST");
+        file.read_at(&mut bytes[..there], 0)?;
+        // The head is synced before the first frame is written: what is shorter or blank was never followed by anything.
+        if length <= FIRST && (there < bytes.len() || bytes.iter().all(|byte| *byte == 0)) {
+            let mut sealed = NAME.to_vec();
+            codec::seal(&new, &mut sealed).expect("a head is short");
+            sealed.resize(bytes.len(), 0);
+            file.write_at(&sealed, 0)?;
+            file.sync()?;
+            return Ok(Self { file, head: new, end: AtomicU64::new(FIRST) });
+        }
+        if bytes[..7] != NAME[..7] {
+            return Err(HeadError::Damaged);
+        }
+        if bytes[7] != FORMAT {
+            return Err(HeadError::Format(bytes[7]));
+        }
+        let (head, _padding) = codec::take(&bytes[8..]).map_err(|_| HeadError::Damaged)?;
+        Ok(Self { file, head, end: AtomicU64::new(FIRST) })
+    }
+
+    /// How far readers may read.
+    pub(crate) fn end(&self) -> u64 {
+        self.end.load(Ordering::Acquire)
+    }
+
+    /// Lets readers read up to here.
+    pub(crate) fn publish(&self, end: u64) {
+        self.end.store(end, Ordering::Release);
+    }
+
+    /// Writes a part again as it is, and makes it durable: after a failed sync the page cache can hold what the disk does not.
+    pub(crate) fn write_again(&self, from: u64, to: u64) -> io::Result<()> {
+        let mut chunk = vec![0; CHUNK];
+        let mut at = from;
+        while at < to {
+            let length = usize::try_from(to - at).unwrap_or(CHUNK).min(CHUNK);
+            self.file.read_at(&mut chunk[..length], at)?;
+            self.file.write_at(&chunk[..length], at)?;
+            at += length as u64;
+        }
+        self.file.sync()
+    }
+
+    /// The change at a place.
+    pub(crate) fn change(&self, place: Place) -> Result<Change, ReadError> {
+        if place.length as usize > codec::LONGEST {
+            return Err(ReadError::Damaged);
+        }
+        let mut bytes = vec![0; place.length as usize];
+        self.file.read_at(&mut bytes, place.at)?;
+        let entry: Entry<'_> = codec::unseal(&bytes)?;
+        Ok(entry.change.try_into()?)
+    }
+
+    /// The frames from one place, where a frame begins, to another.
+    pub(crate) fn frames(&self, from: u64, to: u64) -> Frames<'_, F> {
+        Frames { log: self, at: from, to, buffer: Vec::new(), begin: 0 }
+    }
+
+    /// Whether, after a place where no frame can be read, there is one of a later group: then that place was durable once and is
+    /// damaged; otherwise it is where a group was not written completely.
+    pub(crate) fn has_later_group(&self, unreadable: u64) -> io::Result<bool> {
+        let length = self.file.length()?;
+        let mut at = unreadable + 1;
+        let mut chunk = vec![0; CHUNK + HEAD + LONGEST];
+        while at < length {
+            let wanted = usize::try_from(length - at).unwrap_or(usize::MAX).min(chunk.len());
+            let bytes = &mut chunk[..wanted];
+            self.file.read_at(bytes, at)?;
+            let starts = bytes.windows(MAGIC.len()).take(CHUNK).enumerate();
+            for (from, _) in starts.filter(|(_, start)| *start == MAGIC) {
+                let frame = Frame::length(&bytes[from..]).and_then(|length| bytes.get(from..from + length));
+                let read = |frame| Frame::read(self.head.salt, at + from as u64, frame);
+                if frame.is_some_and(|frame| read(frame).is_ok_and(|frame| frame.group > unreadable)) {
+                    return Ok(true);
+                }
+            }
+            at += CHUNK as u64;
+        }
+        Ok(false)
+    }
+}
+
+/// Reads frames one after the other.
+pub(crate) struct Frames<'a, F> {
+    log: &'a LogFile<F>,
+    /// Where the next frame begins.
+    at: u64,
+    to: u64,
+    /// What was read, and where in it the next frame begins.
+    buffer: Vec<u8>,
+    begin: usize,
+}
+
+impl<F: LogIo> Frames<'_, F> {
+    /// Where the next frame begins. After an error, the place of the frame that cannot be read.
+    pub(crate) const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The next frame.
+    pub(crate) fn next(&mut self) -> Result<Option<Frame<'_>>, ReadError> {
+        if self.at >= self.to {
+            return Ok(None);
+        }
+        self.fill(HEAD)?;
+        let length = Frame::length(&self.buffer[self.begin..]).ok_or(ReadError::Damaged)?;
+        self.fill(length)?;
+        let begin = self.begin;
+        let frame = Frame::read(self.log.head.salt, self.at, &self.buffer[begin..begin + length])?;
+        self.at += length as u64;
+        self.begin += length;
+        Ok(Some(frame))
+    }
+
+    /// Reads until the buffer has so many bytes of the next frame.
+    fn fill(&mut self, bytes: usize) -> Result<(), ReadError> {
+        let there = self.buffer.len() - self.begin;
+        if there >= bytes {
+            return Ok(());
+        }
+        let left = usize::try_from(self.to - self.at).unwrap_or(usize::MAX);
+        if left < bytes {
+            return Err(ReadError::Damaged);
+        }
+        self.buffer.drain(..self.begin);
+        self.begin = 0;
+        self.buffer.resize(left.min(bytes.max(CHUNK)), 0);
+        let read = self.log.file.read_at(&mut self.buffer[there..], self.at + there as u64);
+        if let Err(error) = read {
+            self.buffer.truncate(there);
+            return Err(error.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,72 @@
+//! The mark: a small file beside the log that says how far the log had come, and whether the index can be trusted.
+//!
+//! The end of a log can be missing without a trace, and an index can be older than its log: the mark tells. What is not a mark of
+//! this log, or is damaged, counts as no mark.
+
+use super::log::Head;
+use super::log::disk::{Disk, Identity};
+use crate::codec;
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// A place in the log between two groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    /// The sequence of the next change.
+    pub next: u64,
+    /// Where its frame will begin.
+    pub end: u64,
+}
+
+/// In which state the store was when the mark was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum State {
+    /// It was closed: the index is durable and up to date.
+    Clean,
+    /// It was open. The operating system of the boot that is named has the index up to the position; without a name the index
+    /// cannot be trusted.
+    Open(Option<Identity>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// The salt of the log that the mark belongs to.
+    salt: u64,
+    pub position: Position,
+    pub state: State,
+}
+
+impl Mark {
+    /// The mark of a log; `None` if there is none that can be trusted.
+    pub(crate) fn read(disk: &impl Disk, head: &Head) -> io::Result<Option<Self>> {
+        let Some(bytes) = disk.mark()? else { return Ok(None) };
+        match codec::unseal::<Self>(&bytes) {
+            Ok(mark) if mark.salt == head.salt => Ok(Some(mark)),
+            Ok(_) | Err(_) => {
+                tracing::warn!("the mark is damaged or belongs to another log; it is ignored");
+                Ok(None)
+            }
+        }
+    }
+
+    /// Notes that the store is open, durably.
+    pub(crate) fn write_open(
+        disk: &impl Disk,
+        head: &Head,
+        position: Position,
+        identity: Option<Identity>,
+    ) -> io::Result<()> {
+        Self { salt: head.salt, position, state: State::Open(identity) }.write(disk)
+    }
+
+    /// Notes that the store is closed, and its index durable.
+    pub(crate) fn write_clean(disk: &impl Disk, head: &Head, position: Position) -> io::Result<()> {
+        Self { salt: head.salt, position, state: State::Clean }.write(disk)
+    }
+
+    fn write(&self, disk: &impl Disk) -> io::Result<()> {
+        let mut bytes = Vec::new();
+        codec::seal(self, &mut bytes).expect("a mark is short");
+        disk.put_mark(&bytes)
+    }
+}

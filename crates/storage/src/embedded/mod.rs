@@ -1,0 +1,193 @@
+//! The embedded store: a log that is the store, and an index over it.
+//!
+//! | module | subject |
+//! |---|---|
+//! | `log` | the file that holds every change, its frames, and the disk that it is on |
+//! | `index` | what is where in the log, in sled; can be rebuilt |
+//! | `base` | what is published: the log up to its end, with the index |
+//! | `writer` | decides groups, writes and syncs them, applies them; its thread, checkpoints, the watchdog |
+//! | `mark`, `recovery` | what can be trusted when a store is opened, and making the rest from the log |
+//! | `open` | settings, what can be wrong, the threads of a store |
+//! | `read`, `list` | reads, on the caller's thread |
+//! | `export`, `import` | everything as records, out and in |
+//! | `health`, `panics` | whether the store works; panics of the index |
+//!
+//! This crate's README.md has the layout of the files and what opening does in each state.
+
+mod base;
+mod export;
+mod health;
+mod import;
+mod index;
+mod list;
+mod log;
+mod mark;
+mod open;
+mod panics;
+mod read;
+mod recovery;
+#[cfg(test)]
+mod simulation;
+mod writer;
+
+pub use export::EmbeddedExport;
+pub use import::EmbeddedImport;
+pub use open::{EmbeddedOptions, OpenError};
+
+use crate::job::job;
+use crate::queue::Queue;
+use crate::stats::{Counters, StoreStats};
+use crate::uses::Hours;
+use base::{Base, Overlay};
+use health::Health;
+use index::sled::SledIndex;
+use lendpay_domain::Timestamp;
+use lendpay_domain::command::{Command, UseKey};
+use lendpay_domain::key::KeyHash;
+use lendpay_domain::store::{Answer, Commands, StoreError};
+use std::fs::File;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use writer::committer::Job;
+
+/// The embedded store. One process can have it open.
+///
+/// Dropping it does what waits in the queue, and returns when that is durable and the files are closed.
+pub struct EmbeddedStore {
+    base: Option<Arc<Base<SledIndex, File>>>,
+    health: Arc<Health>,
+    counters: Arc<Counters>,
+    queue: Arc<Queue<Job<SledIndex, File>>>,
+    hours: Hours,
+    report: OpenReport,
+    /// `None` while the store is being dropped.
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What opening a store did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OpenReport {
+    /// Whether the index was rebuilt from the log.
+    pub rebuilt: bool,
+    /// How many bytes of the log's end were cut off, which nobody was told of.
+    pub cut_bytes: u64,
+    /// How many complete frames were among them.
+    pub cut_frames: u64,
+}
+
+impl EmbeddedStore {
+    /// Takes no more commands, does those that wait, syncs, and ends the committer. Later commands get
+    /// [`Unavailable`](StoreError::Unavailable); reads go on working. The files are closed, and the directory is free for another
+    /// process, when the store is dropped.
+    ///
+    /// # Errors
+    /// `Unavailable` if the store has failed.
+    pub async fn close(&self) -> Answer<()> {
+        self.queue.close();
+        self.health.ended().await
+    }
+
+    /// Is ready, with the reason, when the store has failed and stopped for good; never otherwise. The program should end
+    /// then: what is acknowledged is on disk, and only a new start finds out what else is.
+    pub fn failure(&self) -> impl Future<Output = String> + Send + use<> {
+        self.health.failure()
+    }
+
+    /// Why the store has failed, if it has.
+    pub fn failure_reason(&self) -> Option<String> {
+        self.health.failure_reason().map(|reason| reason.to_string())
+    }
+
+    /// Counters.
+    pub fn stats(&self) -> StoreStats {
+        self.counters.stats(self.queue.len())
+    }
+
+    /// What opening the store did.
+    pub const fn open_report(&self) -> OpenReport {
+        self.report
+    }
+
+    /// The id of the history that the log is in. Sequences of one history never mean another change.
+    ///
+    /// # Errors
+    /// If the index cannot be read.
+    pub fn history(&self) -> Answer<[u8; 16]> {
+        self.look_up(|base| base.history())
+    }
+
+    fn base(&self) -> &Arc<Base<SledIndex, File>> {
+        self.base.as_ref().expect("it is taken only while the store is being dropped")
+    }
+
+    /// Hands a command over and waits for its answer.
+    async fn run_job<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        let (job, waiting) = job::<C, Overlay<SledIndex, File>>(command);
+        self.queue.push(job.partner(), job)?;
+        tokio::select! {
+            biased;
+            // Without an answer the committer ended before it took the command.
+            answer = waiting.outcome(StoreError::Unavailable, self) => answer,
+            // A committer that waits for ever gives no answer.
+            _ = self.health.failure() => Err(StoreError::OutcomeUnknown),
+        }
+    }
+}
+
+impl Drop for EmbeddedStore {
+    fn drop(&mut self) {
+        self.queue.close();
+        // One that has failed may wait for ever, and stays open until the process ends.
+        if self.health.failure_reason().is_some() {
+            return;
+        }
+        if let Some(thread) = self.thread.take() {
+            // The committer catches its panics; there is nothing to hear here.
+            drop(thread.join());
+        }
+        if let Some(base) = self.base.take().and_then(Arc::into_inner) {
+            base.index.drop_and_release();
+        }
+    }
+}
+
+impl Commands for EmbeddedStore {
+    async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        self.run_job(command).await
+    }
+
+    fn note_use(&self, key: KeyHash, at: Timestamp) {
+        if let Some(at) = self.hours.new_hour(key, at) {
+            let (job, _nobody_waits) = job::<_, Overlay<SledIndex, File>>(UseKey { key, at });
+            // A full queue loses the note; the next hour brings another.
+            let _ = self.queue.push(None, job);
+        }
+    }
+
+    async fn check(&self) -> Answer<()> {
+        self.run_job(Ping).await
+    }
+}
+
+/// Asks whether commands are carried out.
+#[derive(Clone)]
+struct Ping;
+
+impl Command for Ping {
+    type Outcome = ();
+    type Decided<T: Send + 'static, B: Send + 'static> = ();
+
+    fn reads(&self, _: &mut lendpay_domain::command::Reads) {}
+
+    fn decide<V: lendpay_domain::view::View>(&self, _: &V) -> lendpay_domain::command::Decided<()> {
+        Ok(lendpay_domain::command::Decision { outcome: (), changes: Vec::new() })
+    }
+
+    fn outcome<T: Send + 'static, B: Send + 'static>(
+        self,
+        (): (),
+        _: &impl lendpay_domain::command::Values<T, B>,
+    ) -> Answer<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! Opening: settings, what can be wrong, and the threads of a store.
+
+use super::health::Health;
+use super::index::Index as _;
+use super::index::sled::SledOpener;
+use super::log::disk::{Directory, Disk as _, INDEX};
+use super::log::frame::Kind;
+use super::log::{FORMAT, Head};
+use super::mark::Mark;
+use super::recovery::{self, Opened, Problem};
+use super::writer::checkpoint::{Checkpoints, Target};
+use super::writer::committer::Committer;
+use super::writer::{Writer, watchdog};
+use super::{EmbeddedStore, OpenReport};
+use crate::queue::Queue;
+use crate::stats::Counters;
+use crate::uses::Hours;
+use std::fs::File;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Settings of the embedded store.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct EmbeddedOptions {
+    /// Memory for the index's cache, in bytes. The process takes two to four times that, and 60 bytes for each offer. Default
+    /// 256 MiB.
+    pub cache_capacity: u64,
+    /// Commands that may wait; more are refused. Default 4096.
+    pub queue: usize,
+    /// How long a command may wait; one that has waited longer is refused, and not done. Shorter than callers wait for an
+    /// answer, so that they learn that nothing was done. Default 10 s.
+    pub patience: Duration,
+    /// Rebuild the index whatever state it is in. Default false.
+    pub rebuild_index: bool,
+}
+
+impl Default for EmbeddedOptions {
+    fn default() -> Self {
+        let patience = Duration::from_secs(10);
+        Self { cache_capacity: 256 * 1024 * 1024, queue: 4096, patience, rebuild_index: false }
+    }
+}
+
+/// Why a store cannot be opened. Each is one sentence for the operator that says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The directory cannot be created, read or written.
+    #[error("The data directory {} cannot be used ({reason}); choose another one or correct its permissions.", path.display())]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the operating system says, in words.
+        reason: String,
+    },
+    /// Another process has the store open.
+    #[error("The data directory {} is in use by another process; stop that process or choose another directory.", path.display())]
+    InUse {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// The log is not what was written.
+    #[error(
+        "The log in {} is damaged ({reason}); move the directory away and restore it with `lendpay import` from an export.",
+        path.display()
+    )]
+    Damaged {
+        /// The directory.
+        path: PathBuf,
+        /// What was found; never content.
+        reason: String,
+    },
+    /// The index cannot be used, and not be rebuilt.
+    #[error("The index in {} cannot be used ({reason}); delete the directory `index` in it and start again.", path.display())]
+    Index {
+        /// The directory.
+        path: PathBuf,
+        /// What was found; never content.
+        reason: String,
+    },
+    /// The data was written by another version of the program.
+    #[error(
+        "The log in {} has format {found} and this program knows format {FORMAT}; use the program that wrote it, or export with that \
+         and restore with `lendpay import`.",
+        path.display()
+    )]
+    Format {
+        /// The directory.
+        path: PathBuf,
+        /// Its format.
+        found: u8,
+    },
+    /// The system gives no thread.
+    #[error("The store's thread cannot be started ({reason}); raise the limit on processes.")]
+    Thread {
+        /// What the operating system says, in words.
+        reason: String,
+    },
+}
+
+/// A directory whose store is open.
+pub(super) struct OpenDirectory {
+    pub(super) disk: Directory,
+    pub(super) opened: Opened<super::index::sled::SledIndex, File>,
+}
+
+impl OpenDirectory {
+    /// Opens the store in a directory, which is created if it is absent.
+    pub(super) fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, OpenError> {
+        let open = || {
+            let disk = Directory::create(path)?;
+            let opener = SledOpener { path: disk.join(INDEX), cache: options.cache_capacity };
+            let opened = recovery::open(&disk, &opener, new_head(), options.rebuild_index)?;
+            disk.sync_names()?;
+            Ok(Self { disk, opened })
+        };
+        open().map_err(|problem| open_error(path, problem))
+    }
+}
+
+impl EmbeddedStore {
+    /// Opens the store in a directory, which is created if it is absent. Blocks until the index is up to date.
+    ///
+    /// # Errors
+    /// See [`OpenError`].
+    pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, OpenError> {
+        let OpenDirectory { disk, opened: Opened { base, position, report } } = OpenDirectory::open(path, options)?;
+        let identity = disk.identity(&base.log.file);
+        let health = Arc::new(Health::new());
+        let target = Target { base: Arc::clone(&base), disk, identity };
+        // Before the mark: it never says more than the operating system has.
+        let checkpoint = base
+            .index
+            .flush()
+            .map_err(Problem::from)
+            .and_then(|()| Ok(Mark::write_open(&target.disk, &base.log.head, position, identity)?));
+        checkpoint.map_err(|problem| open_error(path, problem))?;
+        let thread_error = |error: io::Error| OpenError::Thread { reason: words(&error) };
+        let queue = Arc::new(Queue::new(options.queue));
+        let counters = Arc::new(Counters::default());
+        let committer = Committer {
+            writer: Writer::new(Arc::clone(&base), Kind::Commands, position),
+            checkpoints: Checkpoints::start(target, &health).map_err(thread_error)?,
+            queue: Arc::clone(&queue),
+            patience: options.patience,
+            health: Arc::clone(&health),
+            counters: Arc::clone(&counters),
+        };
+        let thread = std::thread::Builder::new()
+            .name("committer".to_owned())
+            .spawn(move || committer.run())
+            .map_err(thread_error)?;
+        // It ends by itself, soon after the store.
+        watchdog::start(&health).map_err(thread_error)?;
+        let report =
+            OpenReport { rebuilt: report.rebuilt.is_some(), cut_bytes: report.cut.0, cut_frames: report.cut.1 };
+        let hours = Hours::default();
+        Ok(Self { base: Some(base), health, counters, queue, hours, report, thread: Some(thread) })
+    }
+}
+
+fn open_error(path: &Path, problem: Problem) -> OpenError {
+    let path = path.into();
+    match problem {
+        Problem::InUse => OpenError::InUse { path },
+        Problem::Disk(error) => OpenError::Directory { path, reason: words(&error) },
+        Problem::Format(found) => OpenError::Format { path, found },
+        Problem::Log(reason) => OpenError::Damaged { path, reason },
+        Problem::Index(reason) => OpenError::Index { path, reason },
+    }
+}
+
+/// The head of a log that is new.
+fn new_head() -> Head {
+    Head { salt: random(), history: new_history() }
+}
+
+/// The id of a history that begins now.
+pub(super) fn new_history() -> [u8; 16] {
+    let mut id = [0; 16];
+    id[..8].copy_from_slice(&random().to_be_bytes());
+    id[8..].copy_from_slice(&random().to_be_bytes());
+    id
+}
+
+/// Differs from run to run. Nothing secret depends on it: the keys that the standard library draws for its maps are enough.
+fn random() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// An error of the operating system without its number.
+pub(super) fn words(error: &io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text[..end].to_lowercase()
+}

@@ -1,0 +1,181 @@
+//! Reads. They run on the caller's thread, beside the committer, and see only what is published.
+
+use super::EmbeddedStore;
+use super::base::{Base, corrupt};
+use super::health::Health;
+use super::index::sled::SledIndex;
+use super::index::{IndexError, Table, offer_key};
+use super::log::frame::Frame;
+use super::log::{Frames, Place, ReadError};
+use super::panics;
+use crate::codec::CodecError;
+use lendpay_domain::buyer::{Buyer, Description};
+use lendpay_domain::change::{Change, Record};
+use lendpay_domain::command::{OfferRef, Values};
+use lendpay_domain::event::Event;
+use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
+use lendpay_domain::offer::Offer;
+use lendpay_domain::page::{Page, Window};
+use lendpay_domain::store::{Answer, FindBuyers, Queries, StoreError};
+use lendpay_domain::view::{Found, StoredBuyer, StoredOffer, View as _, ViewError};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use std::fs::File;
+use std::panic::AssertUnwindSafe;
+
+impl Queries for EmbeddedStore {
+    async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
+        self.health.working()?;
+        Ok(self.base().parties().key_with_hash(hash).cloned())
+    }
+
+    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
+        self.keys(partner, window)
+    }
+
+    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        self.health.working()?;
+        Ok(self.base().parties().client(client))
+    }
+
+    async fn find_offer(&self, application: ApplicationId, id: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
+        let Some(stored) = self.view(|base| base.offer(application, id))? else { return Ok(None) };
+        self.offer(OfferRef { application, id, stored }).map(|offer| Some(offer.seen_at(now)))
+    }
+
+    async fn offers_of(
+        &self,
+        application: ApplicationId,
+        window: Window<OfferId>,
+        now: Timestamp,
+    ) -> Answer<Option<Page<Offer, OfferId>>> {
+        self.offers(application, window, now)
+    }
+
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        self.buyers(query)
+    }
+
+    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
+        let partner = PartnerId::from_bytes([0; 16]);
+        let Some(stored) = self.view(|base| base.buyer(partner, id))? else { return Ok(None) };
+        self.buyer(id, stored).map(Some)
+    }
+
+    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
+        let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
+        // Asked for first: the place of a frame is noted before readers may come to it.
+        let end = self.base().log.end();
+        let from = self.look_up(|base| base.frame_of(first))?;
+        let mut events = Vec::new();
+        each_frame(&mut self.base().log.frames(from, end), &self.health, |mut frame| {
+            if frame.next_sequence() <= first {
+                return Ok(true);
+            }
+            while let Some((sequence, entry, _)) = frame.next()? {
+                if sequence >= first && events.len() < limit {
+                    events.extend(entry.record(sequence).map(|record: Record| record.event())?);
+                }
+            }
+            Ok(events.len() < limit)
+        })?;
+        Ok(events)
+    }
+}
+
+impl Values<Place, Place> for EmbeddedStore {
+    fn offer(&self, OfferRef { application, id, stored }: OfferRef<Place>) -> Answer<Offer> {
+        let StoredOffer { partner, standing, terms: place } = stored;
+        match self.change(place)? {
+            Some(Change::OfferCreated { offer, terms, .. } | Change::TermsReplaced { offer, terms })
+                if (offer.application, offer.offer) == (application, id) =>
+            {
+                Ok(StoredOffer { partner, standing, terms }.offer(application, id))
+            }
+            Some(_) | None => Err(damaged(Table::Offers, &offer_key(application, id))),
+        }
+    }
+
+    fn buyer(&self, id: BuyerId, stored: StoredBuyer<Place>) -> Answer<Buyer> {
+        match self.change(stored.description)? {
+            Some(Change::BuyerCreated { partner, buyer, description, fingerprint, at }) if buyer == id => {
+                Ok(StoredBuyer::<Description> { partner, fingerprint, created_at: at, description }.buyer(id))
+            }
+            Some(_) | None => Err(damaged(Table::Buyers, &id.to_bytes())),
+        }
+    }
+}
+
+impl EmbeddedStore {
+    /// The change at a place; `None` if it cannot be read.
+    pub(super) fn change(&self, place: Place) -> Answer<Option<Change>> {
+        match self.base().log.change(place) {
+            Ok(change) => Ok(Some(change)),
+            Err(ReadError::Damaged) => Ok(None),
+            Err(ReadError::Io(error)) => Err(broken(&self.health, &error.into())),
+        }
+    }
+
+    /// Looks at what is published.
+    pub(super) fn view<T>(&self, find: impl FnOnce(&Base<SledIndex, File>) -> Found<T>) -> Answer<Option<T>> {
+        let found = self.look_up(|base| match find(base) {
+            Err(ViewError::Failed) => Err(IndexError::Damaged("a look-up failed".to_owned())),
+            found => Ok(found),
+        })?;
+        found.map_err(|_| StoreError::Corrupt)
+    }
+
+    /// Looks into the index. One that is damaged is the end of the store, as it is for the committer.
+    pub(super) fn look_up<T>(
+        &self,
+        look_up: impl FnOnce(&Base<SledIndex, File>) -> Result<T, IndexError>,
+    ) -> Answer<T> {
+        self.health.working()?;
+        let mut damage = false;
+        panics::caught(AssertUnwindSafe(|| {
+            look_up(self.base()).map_err(|error| {
+                damage = matches!(error, IndexError::Damaged(_));
+                error.to_string()
+            })
+        }))
+        .map_err(|reason| {
+            self.health.fail(&reason);
+            if damage { StoreError::Corrupt } else { StoreError::Unavailable }
+        })
+    }
+}
+
+pub(super) fn damaged(table: Table, key: &[u8]) -> StoreError {
+    corrupt(table, key);
+    StoreError::Corrupt
+}
+
+/// The disk does not read: the end of the store.
+fn broken(health: &Health, error: &IndexError) -> StoreError {
+    health.fail(&error.to_string());
+    StoreError::Unavailable
+}
+
+/// Gives `take` one frame after the other, until there is none or it wants no more.
+pub(super) fn each_frame(
+    frames: &mut Frames<'_, File>,
+    health: &Health,
+    mut take: impl FnMut(Frame<'_>) -> Result<bool, CodecError>,
+) -> Answer<()> {
+    loop {
+        let at = frames.at();
+        let taken = match frames.next() {
+            Ok(Some(frame)) => take(frame).map_err(ReadError::from),
+            Ok(None) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        match taken {
+            Ok(true) => {}
+            Ok(false) => return Ok(()),
+            Err(ReadError::Damaged) => {
+                tracing::error!(at, "a frame of the log is damaged");
+                return Err(StoreError::Corrupt);
+            }
+            Err(ReadError::Io(error)) => return Err(broken(health, &error.into())),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The embedded store: the conformance suite, and what only a store on a disk can do wrong.
+
+#[path = "../conformance/mod.rs"]
+mod conformance;
+
+use conformance::Backend;
+use lendpay_domain::Timestamp;
+use lendpay_domain::change::Record;
+use lendpay_domain::import::Imported;
+use lendpay_storage::{EmbeddedImport, EmbeddedOptions, EmbeddedStore, ImportError};
+use std::path::Path;
+use std::sync::Arc;
+use tempfile::TempDir;
+
+struct Embedded {
+    // The store goes before its directory.
+    store: Arc<EmbeddedStore>,
+    directory: TempDir,
+}
+
+impl Embedded {
+    fn open(directory: TempDir) -> Self {
+        Self { store: Arc::new(open(directory.path())), directory }
+    }
+
+    /// Closes the store; whoever has it from the test must have dropped it.
+    fn close(self) -> TempDir {
+        drop(Arc::into_inner(self.store).expect("nobody else has the store"));
+        self.directory
+    }
+}
+
+impl Backend for Embedded {
+    type Store = EmbeddedStore;
+
+    async fn fresh() -> Self {
+        Self::open(TempDir::new().expect("a temporary directory"))
+    }
+
+    fn store(&self) -> &Arc<EmbeddedStore> {
+        &self.store
+    }
+
+    async fn import(self, records: Vec<Record>, merge: bool, now: Timestamp) -> (Self, Result<Imported, ImportError>) {
+        let directory = self.close();
+        let done = import(directory.path(), records, merge, now);
+        (Self::open(directory), done)
+    }
+
+    async fn reopen(self) -> Self {
+        Self::open(self.close())
+    }
+
+    /// The files as the operating system has them while the store is open.
+    async fn crash(self) -> Self {
+        let copy = TempDir::new().expect("a temporary directory");
+        copy_files(self.directory.path(), copy.path());
+        Self::open(copy)
+    }
+}
+
+fn open(directory: &Path) -> EmbeddedStore {
+    EmbeddedStore::open(directory, EmbeddedOptions::default()).expect("opens")
+}
+
+fn import(directory: &Path, records: Vec<Record>, merge: bool, now: Timestamp) -> Result<Imported, ImportError> {
+    let mut import = EmbeddedImport::begin(directory, EmbeddedOptions::default(), merge, now)?;
+    for record in records {
+        import.add(record)?;
+    }
+    import.finish()
+}
+
+fn copy_files(from: &Path, to: &Path) {
+    for entry in std::fs::read_dir(from).expect("readable") {
+        let entry = entry.expect("readable");
+        let target = to.join(entry.file_name());
+        if entry.file_type().expect("known").is_dir() {
+            std::fs::create_dir(&target).expect("creates");
+            copy_files(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).expect("copies");
+        }
+    }
+}
+
+cases!(Embedded);
