@@ -17,6 +17,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 /// How long one host may take to answer, unless the string says otherwise.
 const CONNECT: Duration = Duration::from_secs(2);
 
+/// How long a connection may be without any sign of the other side, unless the string says otherwise.
+const SILENCE: Duration = Duration::from_secs(10);
+
 /// `postgres://user:password@host1,host2/database?options`. Shown without its password.
 ///
 /// Beside the options of the driver it takes two of libpq's that the driver does not know: `sslmode=verify-full` and
@@ -88,12 +91,48 @@ impl FromStr for PostgresAddress {
         if config.get_application_name().is_none() {
             config.application_name("lendpay");
         }
+        // A host that goes away without a word is noticed by who waits for it.
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
+        }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 5).keepalives_retries(5);
+        }
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         Ok(Self { config: Box::new(config), authority })
     }
 }
 
 impl PostgresAddress {
+    /// A configuration for each host: the driver bounds only how long TCP takes, and that for all hosts together.
+    pub(super) fn hosts(&self) -> Vec<Config> {
+        let all = &*self.config;
+        let ports = all.get_ports();
+        let one = |(n, host): (usize, &Host)| {
+            let mut one = Config::new();
+            match host {
+                Host::Tcp(name) => one.host(name),
+                Host::Unix(path) => one.host_path(path),
+            };
+            all.get_hostaddrs().get(n).map(|address| one.hostaddr(*address));
+            ports.get(n).or(ports.first()).map(|port| one.port(*port));
+            all.get_user().map(|user| one.user(user));
+            all.get_password().map(|password| one.password(password));
+            all.get_dbname().map(|name| one.dbname(name));
+            all.get_options().map(|options| one.options(options));
+            all.get_application_name().map(|name| one.application_name(name));
+            all.get_connect_timeout().map(|limit| one.connect_timeout(*limit));
+            all.get_tcp_user_timeout().map(|limit| one.tcp_user_timeout(*limit));
+            all.get_keepalives_interval().map(|interval| one.keepalives_interval(interval));
+            all.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
+            one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+            one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
+            one.channel_binding(all.get_channel_binding()).target_session_attrs(all.get_target_session_attrs());
+            one
+        };
+        all.get_hosts().iter().enumerate().map(one).collect()
+    }
+
     /// What makes TLS of a connection, where the string or the server asks for it.
     pub(super) fn tls(&self) -> Result<MakeRustlsConnect, OpenError> {
         let unusable = |problem: String| OpenError::Tls(problem);
