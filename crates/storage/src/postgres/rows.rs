@@ -157,8 +157,7 @@ pub(super) fn key(row: &Row) -> Read<Versioned<KeyInUse>> {
 
 pub(super) fn offer(row: &Row) -> Read<Versioned<Offer>> {
     let mut row = Reader::new(row);
-    let (partner, application, id) =
-        (row.partner_id()?, ApplicationId::new(row.get()?), OfferId::new(row.get()?));
+    let (partner, application, id) = (row.partner_id()?, ApplicationId::new(row.get()?), OfferId::new(row.get()?));
     let terms = Terms {
         details: Details::parse(&row.text()?.ok_or(Damaged)?).map_err(|_| Damaged)?,
         funding_type: row.named(FundingType::ALL, FundingType::name)?.ok_or(Damaged)?,

@@ -66,14 +66,18 @@ async fn load<const N: usize>(
 impl Rows {
     /// Loads what commands may look at, and holds what they may change until the transaction ends. With `trust_new`, buyers
     /// whose ids were just made are taken for absent.
-    pub(super) async fn load(
-        session: &Session,
-        order: &Order,
-        reads: Reads,
-        trust_new: bool,
-    ) -> Result<Self, DbError> {
-        let Reads { partners, clients, keys, hashes, mut applications, mut offers, owned_offers, mut buyers, new_buyers } =
-            reads;
+    pub(super) async fn load(session: &Session, order: &Order, reads: Reads, trust_new: bool) -> Result<Self, DbError> {
+        let Reads {
+            partners,
+            clients,
+            keys,
+            hashes,
+            mut applications,
+            mut offers,
+            owned_offers,
+            mut buyers,
+            new_buyers,
+        } = reads;
         let mut view = Self::default();
         if trust_new {
             absent(&mut view.buyers, new_buyers.into_iter().map(|(_, buyer)| buyer));

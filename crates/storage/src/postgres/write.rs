@@ -96,8 +96,14 @@ async fn write_partners(session: &Session, view: &Overlay<Rows>, version: Timest
     let (old, new): (Vec<_>, Vec<_>) = partners.into_iter().partition(|partner| stored(partner.id).is_some());
     macro_rules! values {
         ($rows:expr) => {
-            columns!($rows, |it| it.id.uuid(), kept(it.name.as_str()), it.oauth_client_id.as_deref().map(kept),
-                micros(it.created_at), nanos(it.created_at))
+            columns!(
+                $rows,
+                |it| it.id.uuid(),
+                kept(it.name.as_str()),
+                it.oauth_client_id.as_deref().map(kept),
+                micros(it.created_at),
+                nanos(it.created_at)
+            )
         };
     }
     let mut changed = values!(old);
@@ -150,13 +156,22 @@ async fn write_keys(session: &Session, view: &Overlay<Rows>, version: Timestamp)
     let (old, new): (Vec<_>, Vec<_>) = keys.into_iter().partition(|it| stored(it.key.partner, it.key.id).is_some());
     macro_rules! values {
         ($rows:expr) => {
-            columns!($rows, |it|
-                it.key.partner.uuid(), it.key.id.uuid(), it.key.hash.to_bytes().to_vec(), kept(it.key.name.as_str()),
+            columns!(
+                $rows,
+                |it| it.key.partner.uuid(),
+                it.key.id.uuid(),
+                it.key.hash.to_bytes().to_vec(),
+                kept(it.key.name.as_str()),
                 it.key.areas.iter().map(|area| area.name()).collect::<Vec<_>>().join(","),
-                micros(it.key.created_at), nanos(it.key.created_at),
-                it.key.expires_at.map(micros), it.key.expires_at.map_or(0, nanos),
-                it.key.revoked_at.map(micros), it.key.revoked_at.map_or(0, nanos),
-                it.last_used_at.map(micros), it.last_used_at.map_or(0, nanos))
+                micros(it.key.created_at),
+                nanos(it.key.created_at),
+                it.key.expires_at.map(micros),
+                it.key.expires_at.map_or(0, nanos),
+                it.key.revoked_at.map(micros),
+                it.key.revoked_at.map_or(0, nanos),
+                it.last_used_at.map(micros),
+                it.last_used_at.map_or(0, nanos)
+            )
         };
     }
     let mut changed = values!(old);
@@ -221,7 +236,8 @@ async fn write_offers(session: &Session, view: &Overlay<Rows>, version: Timestam
     let terms: Vec<_> = old.iter().filter(new_terms).copied().collect();
     let values = join([offer_keys(&new), offer_terms(&new), offer_status(&new)]);
     run_at(session, sql::INSERT_OFFERS, version, new.len(), values).await?;
-    let values = join([offer_keys(&terms), offer_terms(&terms), columns!(terms, |it| stored(it.0).map(|row| row.version))]);
+    let values =
+        join([offer_keys(&terms), offer_terms(&terms), columns!(terms, |it| stored(it.0).map(|row| row.version))]);
     run(session, sql::UPDATE_TERMS, terms.len(), values).await?;
     let values = join([offer_keys(&old), offer_status(&old), columns!(old, |it| stored(it.0).map(|row| row.version))]);
     run_at(session, sql::UPDATE_STATUS, version, old.len(), values).await
@@ -233,7 +249,10 @@ async fn write_buyers(session: &Session, view: &Overlay<Rows>) -> Result<(), DbE
     fn text(text: &Option<String>) -> Option<std::borrow::Cow<'_, str>> {
         text.as_deref().map(kept)
     }
-    fn account<'a>(of: &'a Description, field: fn(&BankAccount) -> &Option<String>) -> Option<std::borrow::Cow<'a, str>> {
+    fn account<'a>(
+        of: &'a Description,
+        field: fn(&BankAccount) -> &Option<String>,
+    ) -> Option<std::borrow::Cow<'a, str>> {
         of.bank_account.as_ref().and_then(|account| text(field(account)))
     }
     let values = columns!(

@@ -14,7 +14,7 @@ use lendpay_domain::store::{Answer, Commands as _, FindBuyers, Queries as _};
 use lendpay_domain::testing::commands::{Asked, IDS};
 use lendpay_domain::{BuyerId, Store, Timestamp};
 use lendpay_storage::ImportError;
-use lendpay_storage::memory::MemoryStore;
+use lendpay_storage::MemoryStore;
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestCaseError, TestError, TestRunner};
 use std::collections::HashMap;
