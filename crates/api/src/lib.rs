@@ -1,6 +1,6 @@
 //! The HTTP side: wire types, operations, authentication, errors, the outer shell and the OpenAPI documents.
 //!
-//! Knows the domain and its [`Store`](lendpay_domain::Store) port; knows no database, no file path and no environment.
+//! Knows the domain and its ports ([`store`](lendpay_domain::store)); knows no database, no file path and no environment.
 //!
 //! A request passes `shell` (request id, time and size limit, CORS, panics, log line), then an operation in
 //! `operations`, which authenticates through `caller` (keys) and `tokens` (OAuth 2.0), turns the wire into a domain command, hands it to the store and

@@ -11,8 +11,8 @@ use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::tokens::OAuth;
 use crate::trace::Traces;
-use lendpay_domain::Store;
 use lendpay_domain::buyer_checks::BuyerChecks;
+use lendpay_domain::store::{Commands, Queries};
 use poem::endpoint::BoxEndpoint;
 use poem::{Endpoint, IntoEndpoint as _, Request, Response, Route};
 use poem_openapi::OpenApiService;
@@ -34,7 +34,7 @@ pub struct PartnerSettings {
 }
 
 /// Everything that partners reach.
-pub fn partner_side<S: Store>(
+pub fn partner_side<S: Commands + Queries>(
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
@@ -43,7 +43,7 @@ pub fn partner_side<S: Store>(
 }
 
 /// Everything that partners reach, counted.
-pub fn counted_partner_side<S: Store>(
+pub fn counted_partner_side<S: Commands + Queries>(
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,

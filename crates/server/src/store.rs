@@ -1,9 +1,9 @@
-//! The kinds of stores, and what the service needs of one besides the port.
+//! The kinds of stores, and what the service needs of one besides the ports.
 
 use crate::settings::{Common, StorePlace};
 use lendpay_domain::Store;
 use lendpay_domain::store::Answer;
-use lendpay_storage::{PostgresAddress, PostgresOptions, PostgresStore, SledOptions, SledStore, StoreStats};
+use lendpay_storage::{EmbeddedOptions, EmbeddedStore, PostgresAddress, PostgresOptions, PostgresStore, StoreStats};
 use std::fmt;
 use std::path::Path;
 
@@ -44,13 +44,13 @@ macro_rules! kept {
     )+};
 }
 
-kept!(SledStore, PostgresStore);
+kept!(EmbeddedStore, PostgresStore);
 
 /// Opens the embedded store in a directory.
-pub fn open_sled(path: &Path, settings: &Common) -> Result<SledStore, String> {
-    let mut options = SledOptions::default();
+pub fn open_sled(path: &Path, settings: &Common) -> Result<EmbeddedStore, String> {
+    let mut options = EmbeddedOptions::default();
     options.cache_capacity = u64::from(settings.cache) << 20;
-    SledStore::open(path, options).map_err(|error| error.to_string())
+    EmbeddedStore::open(path, options).map_err(|error| error.to_string())
 }
 
 /// Opens the store in a database.

@@ -10,7 +10,8 @@ use crate::operations::operator::{
     list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
 };
 use crate::operator_side::Operations;
-use lendpay_domain::store::{AddKey, FindBuyers, PutApplication, PutOffer, PutPartner, RevokeKey};
+use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, RevokeKey};
+use lendpay_domain::store::FindBuyers;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.

@@ -3,10 +3,10 @@
 use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
 use super::{Finished, examples};
-use crate::operations::accept_offer::AcceptOfferApi;
+use crate::operations::accept_offer::{AcceptOffer, AcceptOfferApi};
 use crate::operations::create_buyer::CreateBuyerApi;
 use crate::tokens::scheme::NO_TOKEN_URL;
-use lendpay_domain::store::{AcceptOffer, CreateBuyer};
+use lendpay_domain::command::CreateBuyer;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.

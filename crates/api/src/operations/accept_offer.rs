@@ -9,11 +9,12 @@ use crate::side::Shape;
 use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::json::Json;
 use crate::wire::offer::Offer;
+use lendpay_domain::command::{MoveOffer, MoveOutcome};
 use lendpay_domain::key;
-use lendpay_domain::life_cycle::IllegalMove;
+use lendpay_domain::life_cycle::{Action, IllegalMove};
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::{AcceptOffer, AcceptOutcome};
-use lendpay_domain::{ApplicationId, OfferId, Store, StoreError};
+use lendpay_domain::store::{Commands, Queries};
+use lendpay_domain::{ApplicationId, OfferId, StoreError};
 use poem::{Request, RequestBody};
 use poem_openapi::param::Path;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef};
@@ -24,6 +25,8 @@ pub(crate) struct AcceptOfferApi<S> {
     pub store: Arc<S>,
     pub gate: Gate,
 }
+
+pub(crate) struct AcceptOffer;
 
 #[derive(ApiResponse)]
 enum Accepted {
@@ -61,7 +64,7 @@ impl Operation for AcceptOffer {
 }
 
 #[OpenApi]
-impl<S: Store> AcceptOfferApi<S> {
+impl<S: Commands + Queries> AcceptOfferApi<S> {
     /// Accept an offer
     ///
     /// Accepts a loan offer that belongs to an application and returns the offer. Repeating the call is safe: an offer that
@@ -88,12 +91,12 @@ impl<S: Store> AcceptOfferApi<S> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
         let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
         let (application, offer) = ids.ok_or(Failure::OfferNotFound)?;
-        let stamp = context.stamp(caller.actor);
-        let command = AcceptOffer { partner: caller.partner, application, offer, stamp };
-        match self.store.accept_offer(command).await? {
-            AcceptOutcome::Accepted(offer) => Ok(Accepted::Offer(Json(offer.into()))),
-            AcceptOutcome::Refused(illegal) => Err(Failure::OfferRefused(illegal).into()),
-            AcceptOutcome::NotFound => Err(Failure::OfferNotFound.into()),
+        let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
+        let command = MoveOffer { partner, application, offer, action: Action::Accept, stamp };
+        match self.store.run(command).await? {
+            MoveOutcome::Done(offer) => Ok(Accepted::Offer(Json(offer.into()))),
+            MoveOutcome::Illegal(illegal) => Err(Failure::OfferRefused(illegal).into()),
+            MoveOutcome::NotFound => Err(Failure::OfferNotFound.into()),
         }
     }
 }

@@ -11,10 +11,11 @@ use crate::wire::buyer::{Buyer, NewBuyer};
 use crate::wire::json::Json;
 use crate::wire::payload;
 use lendpay_domain::buyer_checks::{self, BuyerChecks};
+use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome};
 use lendpay_domain::idempotency::IdempotencyKey;
 use lendpay_domain::key;
-use lendpay_domain::store::{CreateBuyer, CreateBuyerOutcome};
-use lendpay_domain::{Store, StoreError, buyer};
+use lendpay_domain::store::{Commands, Queries};
+use lendpay_domain::{StoreError, buyer};
 use poem::http::{HeaderMap, header};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaMediaType, MetaParamIn, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
@@ -81,7 +82,7 @@ impl Operation for CreateBuyer {
 }
 
 #[OpenApi]
-impl<S: Store> CreateBuyerApi<S> {
+impl<S: Commands + Queries> CreateBuyerApi<S> {
     /// Create a buyer
     ///
     /// Registers a company as a buyer. With an Idempotency-Key it is safe to repeat the call: the buyer is created once and
@@ -102,7 +103,7 @@ impl<S: Store> CreateBuyerApi<S> {
         let (key, buyer) = (key.0?, body.check(self.checks)?);
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);
-        match self.store.create_buyer(command).await? {
+        match self.store.run(command).await? {
             CreateBuyerOutcome::Created(buyer) => Ok(Created::new(buyer, false)),
             CreateBuyerOutcome::Replayed(buyer) => Ok(Created::new(buyer, true)),
             CreateBuyerOutcome::KeyReused => Err(Failure::IdempotencyKeyReused.into()),

@@ -177,7 +177,7 @@ pub struct Key {
     /// When it was revoked; null when it was not.
     #[oai(nullable)]
     pub revoked_at: Option<Time>,
-    /// When it was last used, to the minute; null when it never was.
+    /// When it was last used, to the hour; null when it never was.
     #[oai(nullable)]
     pub last_used_at: Option<Time>,
 }

@@ -4,7 +4,8 @@ use crate::context::samples::buyer;
 use crate::context::{BUYERS, Context};
 use lendpay_api::PartnerSettings;
 use lendpay_domain::buyer_checks::BuyerChecks;
-use lendpay_domain::{BuyerId, Store as _};
+use lendpay_domain::BuyerId;
+use lendpay_domain::store::Queries as _;
 use serde_json::{Value, json};
 
 /// `value` as the field at `path`, nothing else.

@@ -4,7 +4,8 @@ use crate::context::check::time;
 use crate::context::samples::{IBAN, buyer, start};
 use crate::context::{Answer, BUYERS, Context};
 use lendpay_domain::event::{Actor, Subject};
-use lendpay_domain::{BuyerId, Store as _, buyer};
+use lendpay_domain::store::Queries as _;
+use lendpay_domain::{BuyerId, buyer};
 use serde_json::{Value, json};
 
 /// The buyer that an answer tells of, as it is kept.

@@ -23,7 +23,8 @@ impl Both {
         Self::ready(Process::spawn(serve))
     }
 
-    fn ready(mut process: Process) -> Self {
+    /// Waits until a process that serves both sides is ready.
+    pub fn ready(mut process: Process) -> Self {
         let ready = process.wait_for("ready");
         let text = |field: &str| ready[field].as_str().expect("an address").to_owned();
         let url = format!("http://{}", text("operator"));

@@ -113,7 +113,7 @@ const STEPS: [&str; 14] = [
         status text,
         buyer_id uuid,
         body bytea,
-        PRIMARY KEY (partner_id, change_id)
+        PRIMARY KEY (partner_id, ordered_at, change_id)
     ) WITH (fillfactor = 70)",
     "CREATE INDEX changes_by_sequence ON changes (sequence)",
     "CREATE INDEX changes_waiting ON changes (ordered_at, change_id) WHERE sequence IS NULL",

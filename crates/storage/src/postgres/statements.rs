@@ -153,11 +153,12 @@ statements! {
     CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";
     /// Holds everybody else who numbers, and nobody who writes.
     LOCK_COUNTER = "SELECT last FROM change_counter WHERE one = 1 FOR UPDATE";
-    NUMBER_CHANGES = "WITH waiting AS (SELECT partner_id, change_id, row_number() OVER (ORDER BY ordered_at, change_id) AS n \
+    NUMBER_CHANGES = "WITH waiting AS (SELECT partner_id, ordered_at, change_id, row_number() OVER (ORDER BY ordered_at, change_id) AS n \
          FROM (SELECT partner_id, change_id, ordered_at FROM changes WHERE sequence IS NULL ORDER BY ordered_at, change_id \
          LIMIT $2) AS first) \
          UPDATE changes c SET sequence = $1::bigint + waiting.n FROM waiting \
-         WHERE c.partner_id = waiting.partner_id AND c.change_id = waiting.change_id";
+         WHERE c.partner_id = waiting.partner_id \
+         AND c.ordered_at = waiting.ordered_at AND c.change_id = waiting.change_id";
     SET_COUNTER = "UPDATE change_counter SET last = $1 WHERE one = 1";
     LIST_EVENTS = concat!(
         "SELECT ", change_columns!(), " FROM changes c WHERE c.sequence > $1 \

@@ -5,8 +5,8 @@ use crate::random;
 use crate::wire::json::Json;
 use crate::wire::party::{MadeKey, NewKey};
 use lendpay_domain::PartnerId;
+use lendpay_domain::command::{AddKey, AddKeyOutcome};
 use lendpay_domain::key::{ApiKey, KeyRecord};
-use lendpay_domain::store::{AddKey, AddKeyOutcome};
 use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
@@ -29,7 +29,7 @@ impl Operation for AddKey {
 }
 
 #[OpenApi]
-impl<S: Store> CreateKeyApi<S> {
+impl<S: Commands> CreateKeyApi<S> {
     /// Create a key
     ///
     /// A partner may have several keys at once, so that they can be replaced without a gap. Not safe to repeat: each call
@@ -56,7 +56,7 @@ impl<S: Store> CreateKeyApi<S> {
         let (hash, created_at) = (secret.hash(), context.at);
         let key = KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at: None };
         let answer = MadeKey::new(&secret, &key);
-        match store.add_key(AddKey { key }).await? {
+        match store.run(AddKey { key, stamp: stamp(&context) }).await? {
             AddKeyOutcome::Added => Ok(Created::Key(Json(answer))),
             AddKeyOutcome::NoPartner => Err(not_there(Thing::Partner).into()),
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::transfer::Lines;
 use futures_util::stream;
-use lendpay_domain::record::Export as _;
+use lendpay_domain::store::Export as _;
 use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Response};
 use poem_openapi::payload::Payload;
@@ -51,7 +51,7 @@ impl Operation for Export {
 }
 
 #[OpenApi]
-impl<S: Store> ExportApi<S> {
+impl<S: Exports> ExportApi<S> {
     /// Export everything
     ///
     /// For `lendpay import`. One consistent cut, taken while the service goes on. Holds bank details in full.
@@ -59,7 +59,7 @@ impl<S: Store> ExportApi<S> {
     async fn export(&self, context: Context, credentials: OperatorCredentials) -> Result<Exported, Failed<Export>> {
         let export = self.0.admit(&credentials)?.export().await?;
         let lines = Lines::default();
-        let begin = lines.header(context.at);
+        let begin = lines.header(context.at, None);
         // Each step makes the next piece of the body; the client's reading sets the pace.
         let pieces = stream::try_unfold((Some(begin), Some((export, lines))), async |(begin, rest)| {
             if let Some(begin) = begin {

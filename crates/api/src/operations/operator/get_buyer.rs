@@ -28,7 +28,7 @@ impl Operation for GetBuyer {
 }
 
 #[OpenApi]
-impl<S: Store> GetBuyerApi<S> {
+impl<S: Queries> GetBuyerApi<S> {
     /// Read a buyer
     ///
     /// With its bank details in full.

@@ -28,7 +28,7 @@ impl Operation for GetOffer {
 }
 
 #[OpenApi]
-impl<S: Store> GetOfferApi<S> {
+impl<S: Queries> GetOfferApi<S> {
     /// Read an offer
     ///
     /// As it is now: one whose `expiryAt` has passed shows as Expired.

@@ -58,7 +58,7 @@ enum IsReady {
 }
 
 #[OpenApi]
-impl<S: Store> HealthApi<S> {
+impl<S: Commands> HealthApi<S> {
     /// Does the process run?
     ///
     /// Asks nobody else: whoever gets an answer knows that requests are taken.

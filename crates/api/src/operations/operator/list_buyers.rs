@@ -28,7 +28,7 @@ impl Operation for FindBuyers {
 }
 
 #[OpenApi]
-impl<S: Store> ListBuyersApi<S> {
+impl<S: Queries> ListBuyersApi<S> {
     /// List buyers
     ///
     /// With their bank details in full. Looking for a registration number, a page may be short, or empty, and yet have a

@@ -28,7 +28,7 @@ impl Operation for ListEvents {
 }
 
 #[OpenApi]
-impl<S: Store> ListEventsApi<S> {
+impl<S: Queries> ListEventsApi<S> {
     /// Read what happened
     ///
     /// Events in the order of their sequence. Whoever passes the last sequence that it saw as `after` gets every event exactly

@@ -29,7 +29,7 @@ impl Operation for ListKeys {
 }
 
 #[OpenApi]
-impl<S: Store> ListKeysApi<S> {
+impl<S: Queries> ListKeysApi<S> {
     /// List a partner's keys
     ///
     /// Valid or not, with the time of the last use. A key itself is never shown.

@@ -29,7 +29,7 @@ impl Operation for ListOffers {
 }
 
 #[OpenApi]
-impl<S: Store> ListOffersApi<S> {
+impl<S: Queries> ListOffersApi<S> {
     /// List an application's offers
     ///
     /// As they are now: one whose `expiryAt` has passed shows as Expired.

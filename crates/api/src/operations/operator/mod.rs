@@ -23,9 +23,10 @@ use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Thing};
 use crate::operator_key::{OperatorCredentials, OperatorKey};
 use crate::side::Shape;
+use lendpay_domain::StoreError;
+use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::store::Stamp;
-use lendpay_domain::{Store, StoreError};
+use lendpay_domain::store::{Commands, Exports, Queries};
 use parameters::{After, Body, IdText, Limit};
 use poem_openapi::Tags;
 use std::sync::Arc;
@@ -36,7 +37,7 @@ pub(crate) struct Operator<S> {
     pub key: OperatorKey,
 }
 
-impl<S: Store> Operator<S> {
+impl<S> Operator<S> {
     /// The store, for who has the key.
     fn admit(&self, credentials: &OperatorCredentials) -> Result<&S, Failure> {
         self.key.admit(credentials)?;

@@ -3,9 +3,9 @@
 use super::*;
 use crate::wire::json::Json;
 use crate::wire::operator_offer::OperatorOffer;
+use lendpay_domain::command::{MoveOffer, MoveOutcome};
 use lendpay_domain::life_cycle::{Action, IllegalMove};
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::{MoveOffer, MoveOutcome};
 use lendpay_domain::{ApplicationId, OfferId};
 use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
@@ -47,7 +47,7 @@ moves! {
 }
 
 #[OpenApi]
-impl<S: Store> MoveOfferApi<S> {
+impl<S: Commands> MoveOfferApi<S> {
     /// Decline an offer
     ///
     /// The customer turned it down. An offer that is Offered becomes CustomerDeclined.
@@ -118,7 +118,7 @@ impl<S: Store> MoveOfferApi<S> {
     }
 }
 
-impl<S: Store> MoveOfferApi<S> {
+impl<S: Commands> MoveOfferApi<S> {
     async fn go(
         &self,
         action: Action,
@@ -130,7 +130,8 @@ impl<S: Store> MoveOfferApi<S> {
         let store = self.0.admit(credentials)?;
         let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
         let (application, offer) = ids.ok_or_else(|| not_there(Thing::Offer))?;
-        match store.move_offer(MoveOffer { application, offer, action, stamp: stamp(context) }).await? {
+        let command = MoveOffer { partner: None, application, offer, action, stamp: stamp(context) };
+        match store.run(command).await? {
             MoveOutcome::Done(offer) => Ok(Moved::Offer(Json(offer.into()))),
             MoveOutcome::Illegal(illegal) => Err(OperatorFailure::IllegalMove(illegal).into()),
             MoveOutcome::NotFound => Err(not_there(Thing::Offer)),

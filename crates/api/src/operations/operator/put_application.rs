@@ -4,7 +4,7 @@ use super::*;
 use crate::wire::json::Json;
 use crate::wire::party::{Application, NewApplication};
 use lendpay_domain::ApplicationId;
-use lendpay_domain::store::{PutApplication, PutApplicationOutcome};
+use lendpay_domain::command::{PutApplication, PutApplicationOutcome};
 use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
@@ -31,7 +31,7 @@ impl Operation for PutApplication {
 }
 
 #[OpenApi]
-impl<S: Store> PutApplicationApi<S> {
+impl<S: Commands> PutApplicationApi<S> {
     /// Create an application
     ///
     /// You choose the identifier. Repeating the call is safe; an application never changes its owner.
@@ -43,6 +43,7 @@ impl<S: Store> PutApplicationApi<S> {
     )]
     async fn put_application(
         &self,
+        context: Context,
         credentials: OperatorCredentials,
         /// The identifier of the application.
         #[oai(name = "applicationId")]
@@ -53,7 +54,7 @@ impl<S: Store> PutApplicationApi<S> {
         let id = new_id(ApplicationId::parse(&application_id.0.0), "applicationId")?;
         let partner = body.read()?;
         let answer = Json(Application::new(id, partner));
-        match store.put_application(PutApplication { id, partner }).await? {
+        match store.run(PutApplication { id, partner, stamp: stamp(&context) }).await? {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),
             PutApplicationOutcome::Unchanged => Ok(Put::Unchanged(answer)),
             PutApplicationOutcome::OwnedByAnother => Err(Failure::from(OperatorFailure::ApplicationOwned).into()),

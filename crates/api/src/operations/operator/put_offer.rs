@@ -3,8 +3,8 @@
 use super::*;
 use crate::wire::json::Json;
 use crate::wire::operator_offer::{NewOffer, OperatorOffer};
+use lendpay_domain::command::{PutOffer, PutOfferOutcome};
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::{PutOffer, PutOfferOutcome};
 use lendpay_domain::{ApplicationId, OfferId};
 use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
@@ -32,7 +32,7 @@ impl Operation for PutOffer {
 }
 
 #[OpenApi]
-impl<S: Store> PutOfferApi<S> {
+impl<S: Commands> PutOfferApi<S> {
     /// Create an offer or replace its terms
     ///
     /// You choose the identifier. The terms can be replaced while the offer is Offered. Repeating the call is safe.
@@ -58,7 +58,7 @@ impl<S: Store> PutOfferApi<S> {
         let application = ApplicationId::parse(&application_id.0.0).ok_or_else(|| not_there(Thing::Application))?;
         let offer = new_id(OfferId::parse(&offer_id.0.0), "offerId")?;
         let command = PutOffer { application, offer, terms: body.read()?, stamp: stamp(&context) };
-        match store.put_offer(command).await? {
+        match store.run(command).await? {
             PutOfferOutcome::Created(offer) => Ok(Put::Created(Json(offer.into()))),
             PutOfferOutcome::Replaced(offer) => Ok(Put::Replaced(Json(offer.seen_at(context.at).into()))),
             PutOfferOutcome::Fixed(status) => Err(Failure::from(OperatorFailure::TermsFixed(status)).into()),

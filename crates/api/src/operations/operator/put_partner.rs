@@ -4,7 +4,7 @@ use super::*;
 use crate::wire::json::Json;
 use crate::wire::party::{NewPartner, Partner};
 use lendpay_domain::PartnerId;
-use lendpay_domain::store::{PutPartner, PutPartnerOutcome};
+use lendpay_domain::command::{PutPartner, PutPartnerOutcome};
 use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
@@ -30,7 +30,7 @@ impl Operation for PutPartner {
 }
 
 #[OpenApi]
-impl<S: Store> PutPartnerApi<S> {
+impl<S: Commands> PutPartnerApi<S> {
     /// Create or rename a partner
     ///
     /// You choose the identifier. Repeating the call is safe.
@@ -47,7 +47,7 @@ impl<S: Store> PutPartnerApi<S> {
         let store = self.0.admit(&credentials)?;
         let id = new_id(PartnerId::parse(&partner_id.0.0), "partnerId")?;
         let (name, oauth_client_id) = body.read()?;
-        match store.put_partner(PutPartner { id, name, oauth_client_id, at: context.at }).await? {
+        match store.run(PutPartner { id, name, oauth_client_id, stamp: stamp(&context) }).await? {
             PutPartnerOutcome::Created(partner) => Ok(Put::Created(Json(partner.into()))),
             PutPartnerOutcome::Updated(partner) => Ok(Put::Updated(Json(partner.into()))),
             PutPartnerOutcome::ClientTaken => Err(Failure::from(OperatorFailure::ClientIdTaken).into()),

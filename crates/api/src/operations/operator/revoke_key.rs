@@ -1,7 +1,7 @@
 //! `RevokeKey`: a key is refused from the next request on.
 
 use super::*;
-use lendpay_domain::store::{RevokeKey, RevokeKeyOutcome};
+use lendpay_domain::command::{RevokeKey, RevokeKeyOutcome};
 use lendpay_domain::{KeyId, PartnerId};
 use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
@@ -25,7 +25,7 @@ impl Operation for RevokeKey {
 }
 
 #[OpenApi]
-impl<S: Store> RevokeKeyApi<S> {
+impl<S: Commands> RevokeKeyApi<S> {
     /// Revoke a key
     ///
     /// It is refused from the next request on, for good. Repeating the call is safe.
@@ -49,7 +49,7 @@ impl<S: Store> RevokeKeyApi<S> {
         let store = self.0.admit(&credentials)?;
         let ids = PartnerId::parse(&partner_id.0.0).zip(KeyId::parse(&key_id.0.0));
         let (partner, key) = ids.ok_or_else(|| not_there(Thing::Key))?;
-        match store.revoke_key(RevokeKey { partner, key, at: context.at }).await? {
+        match store.run(RevokeKey { partner, key, stamp: stamp(&context) }).await? {
             RevokeKeyOutcome::Revoked => Ok(Revoked::Now),
             RevokeKeyOutcome::NotFound => Err(not_there(Thing::Key).into()),
         }

@@ -96,6 +96,11 @@ fn everything_moves_from_one_kind_of_store_to_the_other_and_back() {
 }
 
 #[test]
+fn an_export_of_57c173a_is_imported_without_loss() {
+    crate::transfer::an_export_of_format_1_goes_through(&database());
+}
+
+#[test]
 fn an_import_that_does_not_fit_names_its_line_and_does_nothing() {
     let store = database();
     let service = Service::start(&store, &[]);
