@@ -36,9 +36,14 @@ pub fn run<B: Backend>(cases: u32, shrink: u32) -> Result<(), TestError<Vec<Step
     let given = ProptestConfig::default();
     let short = ProptestConfig { cases, rng_seed: RngSeed::Fixed(15), ..given.clone() };
     let config = if given.cases == 256 { short } else { given };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("starts");
-    let config = ProptestConfig { failure_persistence: None, max_shrink_iters: shrink, ..config };
-    TestRunner::new(config).run(&histories(), |history| runtime.block_on(compare::<B>(history)))
+    // A failure is told in time, if not as short as possible.
+    let limits =
+        ProptestConfig { failure_persistence: None, max_shrink_iters: shrink, max_shrink_time: 15_000, ..config };
+    TestRunner::new(limits).run(&histories(), |history| {
+        // One for each history: with it goes what a store has left running, connections included.
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.expect("starts").block_on(compare::<B>(history))
+    })
 }
 
 /// A store and its reference.
