@@ -93,5 +93,5 @@ cases!(Embedded);
 #[cfg(feature = "memory")]
 #[test]
 fn random_histories_agree_with_the_reference() {
-    model::agrees_with_the_reference::<Embedded>(16);
+    model::agrees_with_the_reference::<Embedded>(12);
 }
