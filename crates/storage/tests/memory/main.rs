@@ -1,13 +1,17 @@
-//! The reference store: the conformance suite.
+//! The reference store: the conformance suite, and that the model test finds faults.
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod faults;
+#[path = "../model/mod.rs"]
+mod model;
 
 use conformance::Backend;
 use lendpay_domain::Timestamp;
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
-use lendpay_storage::{ImportError, MemoryStore};
+use lendpay_storage::ImportError;
+use lendpay_storage::memory::MemoryStore;
 use std::sync::Arc;
 
 struct Memory(Arc<MemoryStore>);
