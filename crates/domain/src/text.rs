@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Why a text is not acceptable. Never quotes the text.
+/// Why a text is rejected. Never quotes the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextError {
     /// Fewer than one or more than `max` characters once trimmed.
@@ -25,13 +25,14 @@ impl fmt::Display for TextError {
 
 impl std::error::Error for TextError {}
 
-/// Trims `text` and checks that 1 to `max` characters (Unicode scalar values) are left, none of them a control character.
+/// Trims `text` and checks that 1 to `max` characters (Unicode scalar values) are left, none of them a control
+/// character.
 pub fn checked(text: &str, max: usize) -> Result<String, TextError> {
     let text = text.trim();
     if text.chars().any(char::is_control) {
         return Err(TextError::Control);
     }
-    // A character has one to four bytes, so the count is only needed in between.
+    // A character has at least one byte: a text of at most `max` bytes need not be counted.
     if text.is_empty() || (text.len() > max && text.chars().count() > max) {
         return Err(TextError::Length { max });
     }
