@@ -3,8 +3,8 @@
 use crate::random;
 use crate::rate_limit::Allowance;
 use crate::trace::TraceParent;
+use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::store::Stamp;
 use lendpay_domain::{OperationId, PartnerId, Timestamp};
 use poem::{FromRequest, Request, RequestBody};
 use std::net::{IpAddr, SocketAddr};

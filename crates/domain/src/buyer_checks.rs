@@ -62,7 +62,7 @@ impl Problems {
     }
 
     fn text(&mut self, path: &'static str, value: Option<String>, max: usize) -> Option<String> {
-        self.keep(path, text::checked(&value?, max))
+        self.keep(path, text::input(&value?, max))
     }
 
     fn code(

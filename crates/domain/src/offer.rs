@@ -1,6 +1,7 @@
 //! Loan offers (contract 1.2).
 
 use crate::decimal::{Amount, Rate};
+use crate::text::{self, TextError};
 use crate::{ApplicationId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 
@@ -109,7 +110,18 @@ impl Details {
     /// The most characters that are allowed.
     pub const MAX: usize = 2_000;
 
-    /// Checks the length.
+    /// Checks a text that somebody sends (contract 2.12). It is kept as it was written.
+    pub fn from_input(text: &str) -> Result<Self, TextError> {
+        if text.chars().any(char::is_control) {
+            return Err(TextError::Control);
+        }
+        if text.is_empty() || text.chars().count() > Self::MAX {
+            return Err(TextError::Length { max: Self::MAX });
+        }
+        text::readable(text).map(|()| Self(text.to_owned()))
+    }
+
+    /// Checks the length of a text that may have been stored before there were other rules.
     pub fn parse(text: &str) -> Result<Self, TermsError> {
         if text.len() > Self::MAX && text.chars().count() > Self::MAX {
             return Err(TermsError::DetailsLength);

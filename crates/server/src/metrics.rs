@@ -22,12 +22,14 @@ pub struct Metrics<S> {
     store: Weak<S>,
     /// Connections of partners, and of the operator.
     places: [Arc<Places>; 2],
+    /// Log lines that were dropped.
+    dropped_lines: Arc<AtomicU64>,
 }
 
 impl<S: Kept> Metrics<S> {
     /// Counters that begin at 0, and those of a store.
-    pub fn new(store: Weak<S>, places: [Arc<Places>; 2]) -> Self {
-        Self { partner: Arc::default(), operator: Arc::default(), store, places }
+    pub fn new(store: Weak<S>, places: [Arc<Places>; 2], dropped_lines: Arc<AtomicU64>) -> Self {
+        Self { partner: Arc::default(), operator: Arc::default(), store, places, dropped_lines }
     }
 
     /// All of it, as it is now.
@@ -62,7 +64,17 @@ impl<S: Kept> Metrics<S> {
         for (over, count) in self.partner.limited() {
             page.sample("lendpay_rate_limited_total", &[("over", over)], count);
         }
+        page.family("lendpay_auth_failures_total", "counter", "Requests without valid credentials.");
+        for (side, counts) in sides {
+            page.sample("lendpay_auth_failures_total", &[("side", side)], counts.auth_failures());
+        }
         page.connections(&self.places);
+        page.single(
+            "lendpay_log_lines_dropped_total",
+            "counter",
+            "Log lines that were dropped, since nobody read them and 1 MiB waited.",
+            self.dropped_lines.load(Ordering::Relaxed),
+        );
         if let Some(store) = self.store.upgrade() {
             page.store(&*store);
         }

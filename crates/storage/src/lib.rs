@@ -3,7 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`embedded`] | the store for one process: a log, and an index over it |
-//! | `postgres` | the store on PostgreSQL, for any number of processes |
+//! | [`postgres`] | the store on PostgreSQL, for any number of processes |
 //! | `memory` | the reference store, for tests (feature `memory`) |
 //! | `queue`, `job` | commands that wait, bounded and fair to partners, and their answers |
 //! | `records`, `codec` | the records that both stores keep as bytes |
@@ -17,6 +17,7 @@ mod import;
 mod job;
 #[cfg(feature = "memory")]
 mod memory;
+pub mod postgres;
 mod queue;
 mod records;
 mod stats;
@@ -26,4 +27,5 @@ pub use crate::embedded::{EmbeddedExport, EmbeddedImport, EmbeddedOptions, Embed
 pub use crate::import::ImportError;
 #[cfg(feature = "memory")]
 pub use crate::memory::{MemoryExport, MemoryStore};
+pub use crate::postgres::{PostgresAddress, PostgresExport, PostgresImport, PostgresOptions, PostgresStore};
 pub use crate::stats::StoreStats;

@@ -21,8 +21,9 @@ use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
 use poem::error::{MethodNotAllowedError, NotFoundError};
 use poem::http::uri::PathAndQuery;
-use poem::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use poem::http::{HeaderName, HeaderValue, Method, Uri, header};
 use poem::{Endpoint, Request, Response};
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -91,16 +92,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
             headers.insert(REQUEST_ID, id);
         }
         if let Some(allowance) = context.allowance() {
-            if let Some(left) = allowance.header() {
-                headers.insert(RATE_LIMIT, left);
-            }
+            headers.insert(RATE_LIMIT, allowance.header());
             headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
-        self.counts.count(found.map(|(number, _)| number), status, duration);
-        if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
-            self.counts.count_limited(context.partner().is_some());
-        }
+        self.counts.count(found.map(|(number, _)| number), status, duration, context.partner().is_some());
         let span = Span {
             operation: context.operation,
             caller: context.caller,
@@ -114,7 +110,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         if let Some(traces) = &self.traces {
             traces.request(&span);
         }
-        log(&span, &id);
+        log(&span, &id, context.peer.filter(|_| matches!(status, 401 | 403 | 429)));
         Ok(response)
     }
 }
@@ -151,7 +147,8 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
     }
 
     fn refuse(&self, failure: &Failure, path: &str, context: &Context) -> Response {
-        let mut response: Response = failure.body(self.side.shape(path), context.operation, self.clock.now()).into();
+        let mut response: Response =
+            failure.body(self.side.shape(path), context.operation, self.clock.now()).to_json().into();
         response.set_status(failure.status());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -180,8 +177,9 @@ fn route_unreadable_segments(request: &mut Request) {
     }
 }
 
-/// One line for each request: the route's template, never the path, and no header.
-fn log(span: &Span<'_>, operation: &str) {
+/// One line for each request: the route's template, never the path, and no header. `peer` is told when the request is refused
+/// for who sent it.
+fn log(span: &Span<'_>, operation: &str, peer: Option<IpAddr>) {
     let mut buffer = Uuid::encode_buffer();
     let partner = span.partner.map(|partner| &*partner.uuid().as_hyphenated().encode_lower(&mut buffer));
     tracing::info!(
@@ -191,6 +189,7 @@ fn log(span: &Span<'_>, operation: &str) {
         status = span.status,
         duration_us = u64::try_from(span.duration.as_micros()).unwrap_or(u64::MAX),
         partner,
+        peer = peer.map(tracing::field::display),
         operation,
         "request"
     );

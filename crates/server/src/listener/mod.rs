@@ -16,18 +16,13 @@ pub use tls::Tls;
 use lendpay_api::{Clock, Side};
 use poem::{Endpoint, Response};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// How many connections may wait to be accepted.
-const BACKLOG: u32 = 1_024;
 
 /// How long the head of a request may take to arrive.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -73,15 +68,6 @@ impl<E> Site<E> {
         let Manners { request: request_time, idle: idle_time, tls } = manners;
         Self { endpoint, side, clock, request_time, head_time: request_time.min(HEAD_TIME), idle_time, tls, places }
     }
-}
-
-/// Opens a listening socket.
-pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // A restart must not wait for the last run's connections to fade.
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
 }
 
 /// Raises the number of connections that the process may have to what it is allowed: the usual 1,024 at first is kept low

@@ -142,7 +142,7 @@ impl Drop for EmbeddedImport {
     fn drop(&mut self) {
         self.writer.take();
         if let Some(base) = self.base.take().and_then(Arc::into_inner) {
-            base.index.drop_and_release();
+            base.index.close();
         }
     }
 }

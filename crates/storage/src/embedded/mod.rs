@@ -146,7 +146,7 @@ impl Drop for EmbeddedStore {
             drop(thread.join());
         }
         if let Some(base) = self.base.take().and_then(Arc::into_inner) {
-            base.index.drop_and_release();
+            base.index.close();
         }
     }
 }

@@ -7,6 +7,8 @@ mod change;
 mod codes;
 mod offer;
 mod party;
+#[cfg(test)]
+mod tests;
 
 use crate::codec::CodecError;
 use lendpay_domain::Timestamp;

@@ -108,10 +108,11 @@ pub fn is_operation_id(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Reads a time and sees to it that it is RFC 3339 in UTC.
+/// Reads a time and checks that it is RFC 3339 in UTC, with `Z` and 0, 3, 6 or 9 digits of fraction (contract 2.12).
 pub fn time(value: &Value) -> Timestamp {
     let text = value.as_str().expect("a time is a string");
     let time = chrono::DateTime::parse_from_rfc3339(text).expect("a time is RFC 3339");
-    assert_eq!(time.offset().local_minus_utc(), 0, "{text}");
+    let fraction = text.strip_suffix('Z').expect("Z").split_once('.').map_or(0, |(_, fraction)| fraction.len());
+    assert!(matches!(fraction, 0 | 3 | 6 | 9), "{text}");
     time.to_utc()
 }

@@ -8,7 +8,7 @@ use sled::{Db, IVec, Tree};
 use std::fs::File;
 use std::io;
 use std::ops::Bound;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// sled moves a page of more than a quarter of a segment to a file of its own, which it never syncs. Values here are
@@ -74,6 +74,8 @@ impl IndexOpener for SledOpener {
     }
 
     fn delete(&self) -> io::Result<()> {
+        // What was opened before must not write to the one that comes next.
+        wait_for_release(&self.path);
         match std::fs::remove_dir_all(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
@@ -86,19 +88,23 @@ impl SledIndex {
         &self.trees[table as usize]
     }
 
-    /// Waits until another process, or this one, can open the index: sled's own threads may hold its lock for a moment
-    /// after it was dropped.
-    pub(crate) fn drop_and_release(self) {
-        let path = self.path.join("db");
+    /// Closes the index, and returns when it can be opened again.
+    pub(crate) fn close(self) {
+        let path = self.path.clone();
         drop(self);
-        let Ok(file) = File::open(path) else { return };
-        // A second at most: another process may be first, and then the index was free.
-        for _ in 0..1_000 {
-            if file.try_lock().is_ok() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        wait_for_release(&path);
+    }
+}
+
+/// Waits until an index that was dropped can be opened again: sled's own threads may hold its lock for a moment.
+fn wait_for_release(path: &Path) {
+    let Ok(file) = File::open(path.join("db")) else { return };
+    // A second at most: another process may be first, and then the index was free.
+    for _ in 0..1_000 {
+        if file.try_lock().is_ok() {
+            return;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
