@@ -29,7 +29,7 @@ impl CurrencyCode {
     pub fn parse(text: &str) -> Option<Self> {
         let code = upper::<3>(text)?;
         let currency = iso_currency::Currency::from_str(ascii(&code)).ok()?;
-        // The table calls VES superseded by VED; ISO 4217 (amendment 170) keeps both active.
+        // The crate says that VED has replaced VES; in ISO 4217 (amendment 170) both are active.
         let active = currency.is_superseded().is_none() || currency == iso_currency::Currency::VES;
         (active && !currency.is_special() && !currency.is_fund()).then_some(Self(code))
     }
@@ -52,7 +52,7 @@ impl fmt::Debug for CurrencyCode {
     }
 }
 
-/// `text` as `N` upper-case ASCII letters, if it is that.
+/// `text` in upper case; `None` if it is not `N` ASCII letters.
 fn upper<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut code: [u8; N] = text.as_bytes().try_into().ok()?;
     code.make_ascii_uppercase();

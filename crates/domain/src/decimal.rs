@@ -1,10 +1,10 @@
-//! Money and rates: exact decimals inside, IEEE 754 doubles at the edge.
+//! Money and rates: exact decimals in the program, IEEE 754 doubles in requests and responses.
 
 use rust_decimal::Decimal;
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a number is not acceptable.
+/// Why a number is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecimalError {
     /// Not a finite number that a decimal of 28 digits can hold.

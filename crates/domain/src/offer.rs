@@ -34,19 +34,19 @@ macro_rules! named {
 }
 
 named! {
-    /// Where an offer is in its life (contract 2.1).
+    /// The status of an offer (contract 2.1).
     Status {
         /// Waits for the customer.
         Offered,
-        /// Nobody took it in time.
+        /// The customer did not accept it in time.
         Expired,
-        /// The customer took it.
+        /// The customer accepted it.
         CustomerAccepted,
-        /// The customer turned it down.
+        /// The customer declined it.
         CustomerDeclined,
         /// The money has been paid out.
         Advanced,
-        /// Put away; final.
+        /// Closed for good; nothing follows.
         Archived,
     }
     /// What is financed.
@@ -80,7 +80,7 @@ named! {
     }
 }
 
-/// Why a text is not acceptable in an offer's terms.
+/// Why a text is rejected as a part of an offer's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermsError {
     /// The details are longer than [`Details::MAX`] characters.
@@ -153,8 +153,8 @@ impl RedirectUrl {
         }
     }
 
-    /// Takes back what a store was given: it was checked then, and an offer stays readable should the check ever
-    /// change.
+    /// Wraps a stored URL without checking it. It was checked before it was stored, and stays readable if the check
+    /// changes.
     pub const fn restored(text: String) -> Self {
         Self(text)
     }
@@ -199,7 +199,7 @@ pub struct Offer {
     pub partner: PartnerId,
     /// What is offered.
     pub terms: Terms,
-    /// Where the offer is in its life. Only [`crate::life_cycle`] says what may follow.
+    /// The status. [`crate::life_cycle`] says which may follow.
     pub status: Status,
     /// When the status last changed.
     pub status_changed_at: Timestamp,

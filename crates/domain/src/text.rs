@@ -7,7 +7,7 @@ use icu_properties::CodePointSetData;
 use icu_properties::props::DefaultIgnorableCodePoint;
 use std::fmt;
 
-/// Why a text is not acceptable. Never quotes the text.
+/// Why a text is rejected. Never quotes the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextError {
     /// Fewer than one or more than `max` characters once trimmed.
@@ -61,7 +61,7 @@ pub fn stored(text: &str, max: usize) -> Result<String, TextError> {
     if text.chars().any(char::is_control) {
         return Err(TextError::Control);
     }
-    // A character has one to four bytes, so the count is only needed in between.
+    // A character has at least one byte: a text of at most `max` bytes need not be counted.
     if text.is_empty() || (text.len() > max && text.chars().count() > max) {
         return Err(TextError::Length { max });
     }

@@ -5,11 +5,11 @@
 //! | [`embedded`] | the store for one process: a log, and an index over it |
 //! | [`postgres`] | the store on PostgreSQL, for any number of processes |
 //! | `memory` | the reference store, for tests (feature `memory`) |
-//! | `queue`, `job` | commands on their way, bounded and fair to partners, and their answers |
-//! | `records`, `codec` | the records that both keep as bytes |
-//! | `import`, `stats`, `uses` | what both have |
+//! | `queue`, `job` | commands that wait, bounded and fair to partners, and their answers |
+//! | `records`, `codec` | the records that both stores keep as bytes |
+//! | `import`, `stats`, `uses` | errors of imports, counters, and uses of keys, for both stores |
 //!
-//! What is promised, how it is kept and what it cannot do is in this crate's README.md.
+//! This crate's README.md says what is promised, how it is done, and what the limits are.
 
 mod codec;
 pub mod embedded;

@@ -1,5 +1,5 @@
-//! What tests of every crate need: samples, strategies for proptest, damaged input, faulty imports, and a view that sees no more
-//! than a command said that it reads.
+//! What tests of every crate need: samples, strategies for proptest, damaged input, faulty imports, and a view that
+//! sees no more than a command said that it reads.
 //!
 //! | module | subject |
 //! |---|---|

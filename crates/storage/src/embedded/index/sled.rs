@@ -1,4 +1,4 @@
-//! The index in sled 0.34. Nothing outside this file knows of sled.
+//! The index in sled 0.34. No other file calls sled.
 //!
 //! sled reports some damage by panicking: [`crate::embedded::panics`] catches that.
 
@@ -11,8 +11,8 @@ use std::ops::Bound;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// sled moves a page of more than a quarter of a segment to a file of its own, which it never syncs. Values here are short: no page
-/// comes near that.
+/// sled moves a page of more than a quarter of a segment to a file of its own, which it never syncs. Values here are
+/// short: no page comes near that.
 const SEGMENT: usize = 8 * 1024 * 1024;
 
 /// Where the index is and how much memory it may take.
@@ -34,7 +34,7 @@ pub(crate) struct SledIndex {
 impl From<sled::Error> for IndexError {
     fn from(error: sled::Error) -> Self {
         match error {
-            // sled has no error of its own for this.
+            // sled has no error kind for this.
             sled::Error::Io(error) if error.to_string().starts_with("could not acquire lock") => Self::InUse,
             sled::Error::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
@@ -58,8 +58,8 @@ impl IndexOpener for SledOpener {
         create_private(&self.path)?;
         let db = sled::Config::new()
             .path(&self.path)
-            // Records are short, so that its pages take more than three times their bytes in memory; and its table of pages
-            // grows with the data: see README.md.
+            // Records are short, so that its pages take more than three times their bytes in memory; and its table of
+            // pages grows with the data: see README.md.
             .cache_capacity(self.cache / 8 * 5)
             .segment_size(SEGMENT)
             .flush_every_ms(Some(500))
@@ -138,7 +138,7 @@ impl Index for SledIndex {
 
     fn sync(&self) -> Result<(), IndexError> {
         self.flush()?;
-        // What sled takes for a sync is `sync_file_range`, which a power cut does not respect.
+        // sled's own sync is `sync_file_range`, which does not make anything durable.
         self.file.sync_all()?;
         for name in ["conf", "."] {
             File::open(self.path.join(name))?.sync_all()?;

@@ -1,8 +1,8 @@
-//! Notices a committer or a checkpoint that waits for ever.
+//! Fails a store whose committer or checkpoint blocks for ever.
 //!
-//! A thread of sled that panics in the middle of a write never wakes whoever waits for it: the checkpoint, which flushes, and
-//! then the committer, when there is no buffer left. A disk that hangs looks the same. Nobody else can tell the callers, so this
-//! does: the store has failed.
+//! A thread of sled that panics in the middle of a write never wakes whoever waits for it: the checkpoint, which
+//! flushes, and then the committer, when there is no buffer left. A disk that hangs looks the same. No other thread
+//! could tell the callers that the store has failed.
 
 use crate::embedded::health::Health;
 use crate::embedded::panics;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often it looks.
+/// The time between two checks.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// How long a group or a checkpoint may take once a thread of sled has panicked.
 const AFTER_A_PANIC: Duration = Duration::from_secs(1);
 
-/// How long a group may take at all. A disk that needs longer than a request may take has failed its callers anyway.
+/// How long a group may take in any case: as long as a request may take.
 const AT_ALL: Duration = Duration::from_secs(30);
 
 /// Starts watching; ends with the store.
