@@ -25,25 +25,22 @@ impl<T: FromFields + Type> Payload for T {
 /// A JSON body that describes a `T`.
 pub(crate) struct Body<T> {
     is_json: bool,
-    bytes: Vec<u8>,
+    body: poem::Body,
     kind: PhantomData<T>,
 }
 
 impl<T> Body<T> {
-    /// The members of the body.
-    pub fn fields(&self) -> Result<Fields, Failure> {
-        if self.is_json {
-            Fields::of(&self.bytes).map_err(Failure::BadBody)
-        } else {
-            Err(Failure::UnsupportedMediaType)
-        }
+    /// Reads the members of the body. For operations that have checked the caller.
+    pub async fn fields(self) -> Result<Fields, Failure> {
+        let bytes = self.body.into_vec().await.map_err(|_| Failure::BadRequest)?;
+        if self.is_json { Fields::of(&bytes).map_err(Failure::BadBody) } else { Err(Failure::UnsupportedMediaType) }
     }
 }
 
 impl<T: FromFields> Body<T> {
     /// Reads what was sent to the operator's side at the moment `now`.
-    pub fn read(&self, now: Timestamp) -> Result<T::Value, Failure> {
-        let mut fields = self.fields()?;
+    pub async fn read(self, now: Timestamp) -> Result<T::Value, Failure> {
+        let mut fields = self.fields().await?;
         let value = T::read(&mut fields, now);
         fields.finish(value).map_err(|problems| OperatorFailure::BadFields(problems).into())
     }
@@ -79,7 +76,7 @@ impl<'a, T: Payload> ApiExtractor<'a> for Body<T> {
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let is_json = is_json(request.headers());
-        Ok(Self { is_json, bytes: body.take()?.into_vec().await?, kind: PhantomData })
+        Ok(Self { is_json, body: body.take()?, kind: PhantomData })
     }
 }
 
