@@ -135,6 +135,9 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
     Ok(Opened { base, position: end, report: Report { applied, ..report } })
 }
 
+/// What is up to date, and how many changes were applied for that.
+type Applied<I, F> = (Arc<Base<I, F>>, u64);
+
 /// Opens the index, checks it, and applies a part of the log. sled reports some damage by panicking.
 pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
     opener: &O,
@@ -142,7 +145,7 @@ pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
     from: Position,
     to: Position,
     check: impl FnOnce(&Base<O::Index, F>) -> Result<(), Problem>,
-) -> Result<(Arc<Base<O::Index, F>>, u64), Problem> {
+) -> Result<Applied<O::Index, F>, Problem> {
     let work = || {
         let base = Arc::new(Base::open(Arc::clone(log), opener.open()?)?);
         check(&base)?;

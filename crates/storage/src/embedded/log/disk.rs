@@ -1,7 +1,7 @@
 //! The files that the store writes itself: the log and the mark. Everything that the store asks of a disk is asked through these
 //! traits, so that a simulated disk can stand in for the real one in tests.
 
-use rustix::fs::{fstat, fstatfs};
+use rustix::fs::{FsWord, fstat, fstatfs};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
@@ -65,6 +65,11 @@ impl Directory {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         create_private(path)?;
         Ok(Self(path.into()))
+    }
+
+    /// A directory that should be there.
+    pub(crate) fn existing(path: &Path) -> Self {
+        Self(path.into())
     }
 
     /// The path of a file in it.
@@ -133,8 +138,8 @@ impl Disk for Directory {
 
     fn identity(&self, log: &File) -> Option<Identity> {
         /// From linux/magic.h: ext4 and xfs.
-        const KNOWN: [i64; 2] = [0xEF53, 0x5846_5342];
-        let known = fstatfs(log).is_ok_and(|stat| KNOWN.contains(&(stat.f_type as i64)));
+        const KNOWN: [FsWord; 2] = [0xEF53, 0x5846_5342];
+        let known = fstatfs(log).is_ok_and(|stat| KNOWN.contains(&stat.f_type));
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let index = File::open(self.join(INDEX).join("db")).ok()?;
         let (log, index) = (fstat(log).ok()?, fstat(&index).ok()?);
