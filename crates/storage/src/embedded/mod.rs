@@ -10,6 +10,7 @@
 //! | `open` | settings, errors of opening, the threads of a store |
 //! | `read`, `list` | reads, on the caller's thread |
 //! | `export`, `import` | all records, out and in |
+//! | `verify` | checks a stopped store |
 //! | `health`, `panics` | whether the store works; panics of the index |
 //!
 //! This crate's README.md has the layout of the files and what opening does in each state.
@@ -28,11 +29,13 @@ mod read;
 mod recovery;
 #[cfg(test)]
 mod simulation;
+mod verify;
 mod writer;
 
 pub use export::EmbeddedExport;
 pub use import::EmbeddedImport;
 pub use open::{EmbeddedOptions, OpenError};
+pub use verify::{Finding, Verified, verify};
 
 use crate::job::job;
 use crate::queue::Queue;
