@@ -4,7 +4,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`samples`] | values whose ids follow from small numbers |
-//! | [`strategies`] | values of every kind, by chance |
+//! | [`strategies`] | random values of every kind |
 //! | [`fuzz`] | good input with some damage |
 //! | [`imports`] | one import for each reason to reject one |
 //! | [`declared`] | a view that panics when a command looks at more than it said |

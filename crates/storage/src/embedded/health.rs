@@ -20,14 +20,14 @@ pub(crate) struct Health {
     state: watch::Sender<State>,
     /// The present group, which callers wait for.
     pub(crate) group: Stopwatch,
-    /// The present checkpoint, which nobody waits for.
+    /// The present checkpoint, which no caller waits for.
     pub(crate) checkpoint: Stopwatch,
 }
 
-/// How long something has been going on.
+/// How long something has been under way.
 pub(crate) struct Stopwatch {
     made: Instant,
-    /// When it began, in milliseconds after `made` and one more; 0 if nothing goes on.
+    /// When it began: milliseconds since `made`, plus one; 0 if nothing is under way.
     since: AtomicU64,
 }
 
