@@ -119,6 +119,7 @@ async fn round(endpoint: &impl Endpoint<Output = Response>, kind: &Kind) -> Resu
     for _ in 0..REQUESTS {
         let mut request = Request::builder()
             .method(Method::POST)
+            .header("host", "localhost")
             .uri_str("/lending/applications/5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21/offers/none/accept");
         if let Some((name, value)) = &kind.header {
             request = request.header(*name, value);

@@ -36,8 +36,12 @@ pub enum Failure {
     NotFound,
     /// The address knows other methods: those in the text, separated by commas.
     MethodNotAllowed(String),
-    /// The body or the request's head is too long.
+    /// The body is too long.
     TooLarge,
+    /// The request's head has too many fields, or is too long.
+    HeadTooLarge,
+    /// The request does not say once, in valid form, which host it is for.
+    BadHost,
     /// The request took too long.
     Timeout,
     /// The body could not be read to its end, or the request is not HTTP.
@@ -147,6 +151,18 @@ impl Failure {
                 "RequestTooLarge",
                 "Request too large",
                 "The request is larger than is allowed: a body may have 65,536 bytes.",
+            ),
+            Self::HeadTooLarge => (
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "RequestTooLarge",
+                "Request head too large",
+                "The request's head is larger than is allowed: it may have 100 header fields and 32,768 bytes.",
+            ),
+            Self::BadHost => (
+                StatusCode::BAD_REQUEST,
+                "BadRequest",
+                "Invalid Host",
+                "The request must have one header Host, which names the host and the port as in its URL.",
             ),
             Self::Timeout => (
                 StatusCode::REQUEST_TIMEOUT,

@@ -10,10 +10,10 @@ use poem::http::StatusCode;
 /// A complete HTTP/1.1 response for a request that was refused before it could be read: its head is not HTTP (400), too
 /// long (431, 414) or too slow (408), or there are too many connections (503). The connection ends with it. The path is
 /// not known then, so partners get no `errorCode`.
-pub fn refusal(side: Side, status: u16, at: Timestamp) -> Vec<u8> {
+pub fn refusal(side: Side, tls: bool, status: u16, at: Timestamp) -> Vec<u8> {
     let failure = match status {
         408 => Failure::Timeout,
-        414 | 431 => Failure::TooLarge,
+        414 | 431 => Failure::HeadTooLarge,
         503 => Failure::Store(StoreError::Overloaded),
         _ => Failure::BadRequest,
     };
@@ -23,7 +23,7 @@ pub fn refusal(side: Side, status: u16, at: Timestamp) -> Vec<u8> {
     tracing::info!(status = status.as_u16(), %operation, "refused before it could be read");
     let mut response =
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
-    for (name, value) in common_headers(side) {
+    for (name, value) in common_headers(side, tls) {
         response.push_str(&format!("{name}: {value}\r\n"));
     }
     if let Some((name, value)) = failure.header() {

@@ -249,3 +249,6 @@ impl Admission {
 fn has_partner<V: View>(id: PartnerId, view: &V) -> Admit {
     if view.partner(id)?.is_some() { Ok(true) } else { reject("its partner is not there") }
 }
+
+#[cfg(test)]
+mod tests;

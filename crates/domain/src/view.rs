@@ -386,3 +386,6 @@ impl<V: View> View for Overlay<V> {
         found.map_or_else(|| self.base.buyer(partner, buyer), |buyer| Ok(Some(buyer.clone())))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! `lendpay serve`: the store, the two sides and what ends them.
 
-use crate::listener::{self, Manners, Places, Site, Tls};
+use crate::listener::{self, ConnectionLimits, ConnectionSlots, ListenerContext, Tls};
 use crate::metrics::Metrics;
 use crate::oauth;
 use crate::settings::{Common, Serve, StorePlace};
@@ -162,22 +162,23 @@ pub async fn until_stopped(
         rate_limit: settings.rate_limit.limit(),
         traces: traces.clone(),
     };
-    let manners = Manners { request: request_time, idle: settings.idle_timeout, tls };
+    let connection_limits = ConnectionLimits { request: request_time, idle: settings.idle_timeout, tls };
     let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
     let wanted = usize::try_from(settings.connections).unwrap_or(usize::MAX);
     if wanted > most {
         tracing::warn!(most, wanted, "the limit of open files leaves fewer connections than --connections");
     }
-    let (places, operator_places) = (Places::new(wanted.min(most)), Places::new(OPERATOR_CONNECTIONS));
-    let connections = [&places, &operator_places].map(Arc::clone);
+    let (slots, operator_slots) = (ConnectionSlots::new(wanted.min(most)), ConnectionSlots::new(OPERATOR_CONNECTIONS));
+    let connections = [&slots, &operator_slots].map(Arc::clone);
     let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), connections, dropped_lines));
     let endpoint =
         counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, Arc::clone(&metrics.partner));
-    let site = Arc::new(Site::new(endpoint, Side::Partner, Arc::clone(&clock), manners.clone(), places));
+    let context =
+        Arc::new(ListenerContext::new(endpoint, Side::Partner, Arc::clone(&clock), connection_limits.clone(), slots));
 
     let (stop, stop_operator) = (CancellationToken::new(), CancellationToken::new());
     let stopping = Arc::new(AtomicBool::new(false));
-    let mut accepting = vec![(tokio::spawn(listener::accept(partners, site, stop.clone())), stop)];
+    let mut accepting = vec![(tokio::spawn(listener::accept(partners, context, stop.clone())), stop)];
     if let Some((listener, key, hosts)) = operator {
         let (limits, counts) = (Limits { request_time }, Arc::clone(&metrics.operator));
         let write = Arc::new(move || metrics.write());
@@ -185,8 +186,9 @@ pub async fn until_stopped(
         let stopping = Arc::clone(&stopping);
         let operator_settings = OperatorSettings { key, hosts, limits, reason, stopping, metrics: write, traces };
         let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), operator_settings, counts);
-        let site = Arc::new(Site::new(endpoint, Side::Operator, clock, manners, operator_places));
-        accepting.push((tokio::spawn(listener::accept(listener, site, stop_operator.clone())), stop_operator));
+        let context =
+            Arc::new(ListenerContext::new(endpoint, Side::Operator, clock, connection_limits, operator_slots));
+        accepting.push((tokio::spawn(listener::accept(listener, context, stop_operator.clone())), stop_operator));
     }
     let failure = tokio::select! {
         () = signals.received() => None,

@@ -79,9 +79,10 @@ impl<S: Commands + Queries> AcceptOfferApi<S> {
         credentials: Credentials,
         #[oai(scope = "Scope::AcceptOffers")] _token: OAuth2,
         path: OfferPath,
-        _body: Ignored,
+        body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
+        body.read().await?;
         let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
         let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
         let command = MoveOffer { partner, application, offer, action: Action::Accept, stamp };
@@ -93,8 +94,14 @@ impl<S: Commands + Queries> AcceptOfferApi<S> {
     }
 }
 
-/// A body that may be anything, or nothing.
-struct Ignored;
+/// A body that may be anything, or nothing, up to the size limit.
+struct Ignored(Context);
+
+impl Ignored {
+    async fn read(&self) -> Result<(), Failure> {
+        self.0.read_body().await.map(drop)
+    }
+}
 
 impl<'a> ApiExtractor<'a> for Ignored {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
@@ -116,10 +123,10 @@ impl<'a> ApiExtractor<'a> for Ignored {
     }
 
     async fn from_request(
-        _request: &'a Request,
+        request: &'a Request,
         _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self)
+        Ok(Self(Context::of(request)?))
     }
 }

@@ -1,5 +1,6 @@
-//! Bodies of requests. Extracting them never fails: they are judged after the caller is authenticated.
+//! Bodies of requests. They are read and judged after the caller is authenticated.
 
+use crate::context::Context;
 use crate::failure::Failure;
 use crate::operator_failure::OperatorFailure;
 use crate::wire::fields::Fields;
@@ -25,25 +26,22 @@ impl<T: FromFields + Type> Payload for T {
 /// A JSON body that describes a `T`.
 pub(crate) struct Body<T> {
     is_json: bool,
-    bytes: Vec<u8>,
+    context: Context,
     kind: PhantomData<T>,
 }
 
 impl<T> Body<T> {
     /// The members of the body.
-    pub fn fields(&self) -> Result<Fields, Failure> {
-        if self.is_json {
-            Fields::of(&self.bytes).map_err(Failure::BadBody)
-        } else {
-            Err(Failure::UnsupportedMediaType)
-        }
+    pub async fn fields(&self) -> Result<Fields, Failure> {
+        let bytes = self.context.read_body().await?;
+        if self.is_json { Fields::of(&bytes).map_err(Failure::BadBody) } else { Err(Failure::UnsupportedMediaType) }
     }
 }
 
 impl<T: FromFields> Body<T> {
     /// Reads what was sent to the operator's side at the moment `now`.
-    pub fn read(&self, now: Timestamp) -> Result<T::Value, Failure> {
-        let mut fields = self.fields()?;
+    pub async fn read(&self, now: Timestamp) -> Result<T::Value, Failure> {
+        let mut fields = self.fields().await?;
         let value = T::read(&mut fields, now);
         fields.finish(value).map_err(|problems| OperatorFailure::BadFields(problems).into())
     }
@@ -75,11 +73,10 @@ impl<'a, T: Payload> ApiExtractor<'a> for Body<T> {
 
     async fn from_request(
         request: &'a Request,
-        body: &mut RequestBody,
+        _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        let is_json = is_json(request.headers());
-        Ok(Self { is_json, bytes: body.take()?.into_vec().await?, kind: PhantomData })
+        Ok(Self { is_json: is_json(request.headers()), context: Context::of(request)?, kind: PhantomData })
     }
 }
 

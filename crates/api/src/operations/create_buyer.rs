@@ -98,7 +98,7 @@ impl<S: Commands + Queries> CreateBuyerApi<S> {
         body: Body<NewBuyer>,
     ) -> Result<Created, Failed<CreateBuyer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Payments, &context).await?;
-        let (key, buyer) = (key.0?, check(&body, self.checks)?);
+        let (key, buyer) = (key.0?, check(&body, self.checks).await?);
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);
         match self.store.run(command).await? {
@@ -153,8 +153,8 @@ impl<'a> ApiExtractor<'a> for KeyHeader {
 }
 
 /// Reads and judges a body; everything that is wrong is reported at once.
-fn check(body: &Body<NewBuyer>, checks: BuyerChecks) -> Result<buyer::NewBuyer, Failure> {
-    let mut fields = body.fields()?;
+async fn check(body: &Body<NewBuyer>, checks: BuyerChecks) -> Result<buyer::NewBuyer, Failure> {
+    let mut fields = body.fields().await?;
     let checked = buyer_checks::check(description(&mut fields), checks);
     let mut problems = fields.problems();
     match checked {

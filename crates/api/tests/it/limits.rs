@@ -35,14 +35,21 @@ async fn a_store_that_never_answers_is_408() {
 }
 
 #[tokio::test]
-async fn a_body_that_never_ends_is_408_with_or_without_a_key() {
+async fn a_body_that_never_ends_is_408_for_who_has_a_key_and_else_nobody_waits_for_it() {
     let context = limited(SHORT).await;
     let placed = context.offer(terms()).await;
-    for client in [context.anonymous(), context.partner_a()] {
-        let slow = || stream::iter([Ok(b"{".to_vec())]).chain(stream::pending());
-        client.post(&placed.path()).stream(slow()).send().await.is_error(408, Some("Timeout"));
-        client.post(BUYERS).stream(slow()).send().await.is_error(408, None);
-        client.post("/nowhere").stream(slow()).send().await.is_error(408, None);
+    let slow = || stream::iter([Ok(b"{".to_vec())]).chain(stream::pending());
+    let client = context.partner_a();
+    client.post(&placed.path()).stream(slow()).send().await.is_error(408, Some("Timeout"));
+    client.post(BUYERS).stream(slow()).send().await.is_error(408, None);
+    // Contract 2.6: authentication comes before the payload.
+    let patient = Context::new().await;
+    for client in [patient.anonymous(), patient.holder("wrong")] {
+        for (path, status, code) in [(&*placed.path(), 401, Some("InvalidApiKey")), (BUYERS, 401, None), ("/x", 404, None)] {
+            let answer = client.post(path).stream(slow()).send().await;
+            answer.is_error(status, code);
+            assert_eq!(answer.header("connection"), Some("close"), "the rest is no request");
+        }
     }
 }
 

@@ -164,6 +164,7 @@ async fn exchange(
     let mut request = Request::builder()
         .method(method.parse::<Method>().expect("a method"))
         .uri(path.parse().expect("a URI"))
+        .header("host", "localhost")
         .body(body.to_owned());
     for (name, value) in headers {
         request.headers_mut().append(*name, value.parse().expect("a header value"));

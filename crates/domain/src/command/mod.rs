@@ -13,6 +13,8 @@
 mod buyer;
 mod offer;
 mod party;
+#[cfg(test)]
+mod tests;
 
 pub use buyer::{CreateBuyer, CreateBuyerOutcome};
 pub use offer::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};

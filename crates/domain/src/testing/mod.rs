@@ -5,10 +5,12 @@
 //! |---|---|
 //! | [`samples`] | values whose ids follow from small numbers |
 //! | [`strategies`] | random values of every kind |
+//! | [`commands`] | random commands of every kind, with few ids |
 //! | [`fuzz`] | good input with some damage |
 //! | [`imports`] | one import for each reason to reject one |
 //! | [`declared`] | a view that panics when a command looks at more than it said |
 
+pub mod commands;
 pub mod declared;
 pub mod fuzz;
 pub mod imports;

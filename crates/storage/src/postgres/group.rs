@@ -10,7 +10,7 @@ use super::health::Health;
 use super::order::Order;
 use super::pool::Pool;
 use super::session::{Backoff, Session};
-use super::view::Rows;
+use super::view::{Loading, Rows};
 use super::write::{Pending, write};
 use crate::job::BoxedWork;
 use crate::queue::{Queue, Queued};
@@ -20,8 +20,12 @@ use lendpay_domain::command::Reads;
 use lendpay_domain::offer::Terms;
 use lendpay_domain::store::{Answer, StoreError};
 use lendpay_domain::view::Overlay;
+use lendpay_domain::{ApplicationId, OfferId};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// The most commands of a group.
@@ -36,6 +40,9 @@ const RACES: u32 = 3;
 /// A command of a group.
 type Work = BoxedWork<Overlay<Rows>>;
 
+/// Offers that another session holds.
+type Held = HashSet<(ApplicationId, OfferId)>;
+
 /// What carries out commands, and what it shares with those who read.
 pub(super) struct Groups {
     pub(super) pool: Pool,
@@ -45,6 +52,10 @@ pub(super) struct Groups {
     pub(super) keys: Keys,
     pub(super) clients: Clients,
     queue: Queue<Work>,
+    /// Commands that wait for a row or retry apart from the others.
+    apart: AtomicUsize,
+    /// How many of those try at once.
+    apart_limit: Semaphore,
     tasks: Mutex<JoinSet<()>>,
 }
 
@@ -59,6 +70,8 @@ impl Groups {
             keys: Keys::default(),
             clients: Clients::default(),
             queue: Queue::new(options.queue),
+            apart: AtomicUsize::new(0),
+            apart_limit: Semaphore::new(GROUPS),
             tasks: Mutex::default(),
         });
         for _ in 0..GROUPS {
@@ -84,25 +97,44 @@ impl Groups {
     /// Takes no more commands, does those that wait, and closes every connection.
     pub(super) async fn close(&self) {
         self.queue.close();
-        let tasks = std::mem::take(&mut *self.tasks());
-        tasks.join_all().await;
+        loop {
+            let tasks = std::mem::take(&mut *self.tasks());
+            if tasks.is_empty() {
+                break;
+            }
+            // They may start others.
+            tasks.join_all().await;
+        }
         self.pool.close();
     }
 
-    async fn run(&self) {
+    async fn run(self: &Arc<Self>) {
         let mut group = Vec::with_capacity(GROUP);
         loop {
             self.queue.take(&mut group, GROUP).await;
             if group.is_empty() {
                 return;
             }
-            self.carry_out(&mut group).await;
+            self.carry_out(&mut group, false).await;
         }
     }
 
-    /// Tries until it works, cannot work, or a command has waited for too long.
-    async fn carry_out(&self, group: &mut Vec<Queued<Work>>) {
-        let mut backoff = Backoff::new();
+    /// Lets a command wait and retry apart from the others, so that it delays none of them.
+    fn spawn_apart(self: &Arc<Self>, queued: Queued<Work>) {
+        self.apart.fetch_add(1, Ordering::Relaxed);
+        let groups = Arc::clone(self);
+        let mut tasks = self.tasks();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            groups.carry_out(&mut vec![queued], true).await;
+            groups.apart.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    /// Tries until it works, cannot work, or a command has waited for too long. What holds up only some commands of a group
+    /// sends them `apart`.
+    async fn carry_out(self: &Arc<Self>, group: &mut Vec<Queued<Work>>, apart: bool) {
+        let (mut backoff, mut how) = (Backoff::new(), Loading::First);
         // What a command that waited for too long is told: that there is too much to do, or why it did not work.
         let mut why = StoreError::Overloaded;
         loop {
@@ -111,23 +143,43 @@ impl Groups {
             if group.is_empty() {
                 return;
             }
-            let Err(error) = self.attempt(group, backoff.waits() == 0).await else {
-                return group.drain(..).for_each(|done| done.item.answer());
-            };
-            let split = match error {
-                DbError::Raced => backoff.waits() >= RACES,
-                DbError::Unavailable(_) => false,
-                DbError::Locked | DbError::Failed(_) | DbError::Refused(_) | DbError::Damaged => true,
-                DbError::Unknown(_) => false,
-            };
-            if split && group.len() > 1 {
-                // Only one of them may be at fault.
-                for queued in std::mem::take(group) {
-                    Box::pin(self.carry_out(&mut vec![queued])).await;
-                }
-                return;
+            if self.apart.load(Ordering::Relaxed) > 0 {
+                how = Loading::Free;
             }
+            let permit = if apart { self.apart_limit.acquire().await.ok() } else { None };
+            let attempt = self.attempt(group, how).await;
+            drop(permit);
+            let error = match attempt {
+                Ok(held) if held.is_empty() => return group.drain(..).for_each(|done| done.item.answer()),
+                Ok(held) if !apart => {
+                    let held: Vec<_> = group.extract_if(.., |queued| names(&queued.item, &held)).collect();
+                    held.into_iter().for_each(|queued| self.spawn_apart(queued));
+                    continue;
+                }
+                Ok(_) => DbError::Locked,
+                Err(error) => error,
+            };
             self.health.note(&error);
+            let waited = std::mem::replace(&mut how, Loading::Again) != Loading::Free;
+            match error {
+                DbError::Refused(_) | DbError::Damaged | DbError::Unknown(_) if group.len() == 1 || apart => {}
+                DbError::Unknown(_) | DbError::Unavailable(_) => {}
+                DbError::Raced if backoff.waits() < RACES => {}
+                _ if apart => {}
+                // Of offers, the next attempt finds those that are held.
+                DbError::Locked if waited => {
+                    how = Loading::Free;
+                    continue;
+                }
+                _ if group.len() == 1 => return group.drain(..).for_each(|queued| self.spawn_apart(queued)),
+                // Only one of them may be at fault.
+                _ => {
+                    for queued in std::mem::take(group) {
+                        Box::pin(self.carry_out(&mut vec![queued], false)).await;
+                    }
+                    return;
+                }
+            }
             if !error.may_pass() {
                 return fail(std::mem::take(group), error.answer());
             }
@@ -136,13 +188,17 @@ impl Groups {
         }
     }
 
-    async fn attempt(&self, group: &mut [Queued<Work>], first_try: bool) -> Result<(), DbError> {
+    /// Does a group in one transaction, unless another session holds offers of it: then nothing is done, and these are returned.
+    async fn attempt(&self, group: &mut [Queued<Work>], how: Loading) -> Result<Held, DbError> {
         let mut reads = Reads::default();
         group.iter().for_each(|queued| queued.item.reads(&mut reads));
         let session = Session::get(&self.pool).await?;
         // Sent together.
-        let load = Rows::load(&session, &self.order, reads, first_try);
-        let ((), rows) = tokio::try_join!(biased; session.begin("BEGIN"), load)?;
+        let load = Rows::load(&session, &self.order, reads, how);
+        let ((), rows) = tokio::try_join!(biased; session.begin(), load)?;
+        if !rows.held.is_empty() {
+            return Ok(rows.held);
+        }
         let mut view = Overlay::new(rows);
         let mut changes = Vec::new();
         for queued in group.iter_mut() {
@@ -161,7 +217,7 @@ impl Groups {
         }
         self.health.works();
         self.health.counters.decided(group.len());
-        Ok(())
+        Ok(Held::new())
     }
 
     /// Empties the caches of what has changed, or may have.
@@ -174,6 +230,14 @@ impl Groups {
             self.clients.forget();
         }
     }
+}
+
+/// Whether a command names one of these offers.
+fn names(work: &Work, held: &Held) -> bool {
+    let mut reads = Reads::default();
+    work.reads(&mut reads);
+    let offers = reads.offers.iter().map(|key| (key.application, key.offer));
+    offers.chain(reads.owned_offers.iter().copied()).any(|offer| held.contains(&offer))
 }
 
 fn fail(group: Vec<Queued<Work>>, error: StoreError) {

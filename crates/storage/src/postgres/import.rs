@@ -6,7 +6,7 @@ use super::health::Health;
 use super::numbering::{self, last};
 use super::order::Order;
 use super::session::Session;
-use super::view::Rows;
+use super::view::{Loading, Rows};
 use super::write::{Pending, write};
 use super::{PostgresOptions, pool, statements as sql};
 use crate::ImportError;
@@ -50,7 +50,7 @@ impl PostgresImport {
         let failed = |reason: String| ImportError::Failed(reason.trim_end_matches('.').to_owned());
         let pool = pool::pool(address, options, &health).map_err(|problem| failed(problem.to_string()))?;
         let session = Session::get(&pool).await.map_err(|error| failed(error.reason().to_owned()))?;
-        session.begin("BEGIN").await?;
+        session.begin().await?;
         let empty = session.row(sql::IS_EMPTY, &[]).await?.ok_or(DbError::Damaged)?;
         let empty: bool = empty.try_get(0).map_err(DbError::from)?;
         if !merge && !empty {
@@ -102,7 +102,7 @@ impl PostgresImport {
         let records = std::mem::take(&mut self.waiting);
         let mut reads = Reads::default();
         records.iter().for_each(|record| name_reads(&record.change, &mut reads));
-        let mut view = Overlay::new(Rows::load(&self.session, &self.order, reads, false).await?);
+        let mut view = Overlay::new(Rows::load(&self.session, &self.order, reads, Loading::Again).await?);
         let (count, mut changes) = (records.len(), Vec::with_capacity(records.len()));
         for (n, record) in records.into_iter().enumerate() {
             match self.admission.admit(&record, &view).map_err(ImportError::from) {

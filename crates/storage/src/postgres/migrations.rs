@@ -10,7 +10,7 @@
 //! a sequence of its own, from an import, has a negative one.
 
 use super::address::{PostgresAddress, chain};
-use super::{OpenError, pool};
+use super::{OpenError, PostgresOptions, pool};
 use std::sync::atomic::AtomicUsize;
 use tokio_postgres::Client;
 
@@ -131,7 +131,8 @@ const STEPS: [&str; 14] = [
 pub async fn migrate(address: &PostgresAddress) -> Result<usize, OpenError> {
     let unreachable = |reason| OpenError::Unreachable { address: address.to_string(), reason };
     let failed = |error: tokio_postgres::Error| unreachable(chain(&error));
-    let connection = pool::connect(&address.hosts(), &AtomicUsize::new(0), &address.tls()?).await;
+    let connection =
+        pool::connect(&address.hosts(), &AtomicUsize::new(0), &address.tls()?, PostgresOptions::default().step).await;
     let connection = connection.map_err(|error| unreachable(error.reason().to_owned()))?;
     let client = &connection.client;
     client.batch_execute(TABLE).await.map_err(failed)?;

@@ -49,22 +49,25 @@ use lendpay_domain::store::{Answer, Commands, StoreError};
 use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, Semaphore};
 
 /// How the store uses the database.
 #[derive(Clone, Copy, Debug)]
 pub struct PostgresOptions {
-    /// The most connections. Two carry commands; the others are for reads, the operator's commands and exports.
+    /// The most connections, also counting those on which the database hangs. Two carry commands, up to two exports; the others
+    /// are for reads.
     pub connections: usize,
     /// The most commands that wait; more are refused.
     pub queue: usize,
     /// How long a command may wait for a database that is busy or away.
     pub patience: Duration,
+    /// How long one step may take: a statement, a commit, or the wait for a connection. A database that takes longer hangs.
+    pub step: Duration,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { connections: 16, queue: 4_096, patience: Duration::from_secs(10) }
+        Self { connections: 16, queue: 4_096, patience: Duration::from_secs(10), step: Duration::from_secs(5) }
     }
 }
 
@@ -118,6 +121,8 @@ pub struct PostgresStore {
     hours: Hours,
     /// Whoever notes the use of a key reads this until that is done.
     uses_under_way: Arc<RwLock<()>>,
+    /// Bounds the exports that are under way.
+    exports: Arc<Semaphore>,
 }
 
 impl PostgresStore {
@@ -139,7 +144,7 @@ impl PostgresStore {
             }
         }
         let groups = Groups::start(pool, options, health);
-        Ok(Self { groups, hours: Hours::default(), uses_under_way: Arc::default() })
+        Ok(Self { groups, hours: Hours::default(), uses_under_way: Arc::default(), exports: export::limit() })
     }
 
     /// Takes no more commands, does those that wait, and closes every connection.

@@ -32,7 +32,7 @@ impl PostgresStore {
         }
         let once = || async {
             let session = Session::get(&self.groups.pool).await?;
-            session.begin("BEGIN").await?;
+            session.begin().await?;
             let last = last(&session).await?;
             let numbered = number(&session, last).await?;
             session.run(sql::SET_COUNTER, &[&(last + numbered)]).await?;

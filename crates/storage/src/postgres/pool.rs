@@ -15,9 +15,6 @@ use tokio_postgres::error::Severity;
 use tokio_postgres::{AsyncMessage, Client, Config, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How long one step may take: a statement, a commit, or the wait for a connection. A database that takes longer hangs.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
-
 pub(super) type Pool = managed::Pool<Manager>;
 
 pub(super) type Object = managed::Object<Manager>;
@@ -30,8 +27,8 @@ pub(super) fn pool(
 ) -> Result<Pool, OpenError> {
     let (hosts, health) = (address.hosts(), Arc::clone(health));
     // Each host has its time, so the whole needs no other bound.
-    let manager = Manager { hosts, last_good: AtomicUsize::new(0), tls: address.tls()?, health };
-    let timeouts = Timeouts { wait: Some(PATIENCE), create: None, recycle: Some(PATIENCE) };
+    let manager = Manager { hosts, last_good: AtomicUsize::new(0), tls: address.tls()?, health, step: options.step };
+    let timeouts = Timeouts { wait: Some(options.step), create: None, recycle: Some(options.step) };
     let pool = Pool::builder(manager).max_size(options.connections).timeouts(timeouts).runtime(Runtime::Tokio1);
     pool.build().map_err(|error| OpenError::Tls(error.to_string()))
 }
@@ -44,6 +41,8 @@ pub(super) struct Manager {
     last_good: AtomicUsize,
     tls: MakeRustlsConnect,
     health: Arc<Health>,
+    /// How long a statement may take.
+    step: Duration,
 }
 
 /// A connection with what was prepared on it.
@@ -52,6 +51,8 @@ pub(super) struct Connection {
     statements: Mutex<HashMap<&'static str, Statement>>,
     /// Whether the database has sent a warning since this was last set to false.
     pub(super) warned: Arc<AtomicBool>,
+    /// How long a statement may take.
+    pub(super) step: Duration,
 }
 
 impl Connection {
@@ -72,11 +73,12 @@ pub(super) async fn connect(
     hosts: &[Config],
     first: &AtomicUsize,
     tls: &MakeRustlsConnect,
+    step: Duration,
 ) -> Result<Connection, DbError> {
     let (start, mut problem) = (first.load(Ordering::Relaxed), "no host is named".to_owned());
     for n in (start..start + hosts.len()).map(|n| n % hosts.len()) {
         let config = &hosts[n];
-        let limit = config.get_connect_timeout().copied().unwrap_or(PATIENCE);
+        let limit = config.get_connect_timeout().copied().unwrap_or(step);
         match tokio::time::timeout(limit, config.connect(tls.clone())).await {
             Ok(Ok((client, mut connection))) => {
                 first.store(n, Ordering::Relaxed);
@@ -92,7 +94,7 @@ pub(super) async fn connect(
                         }
                     }
                 });
-                return Ok(Connection { client, statements: Mutex::default(), warned });
+                return Ok(Connection { client, statements: Mutex::default(), warned, step });
             }
             Ok(Err(error)) => problem = super::address::chain(&error),
             Err(_elapsed) => problem = "a host did not answer in time".to_owned(),
@@ -106,13 +108,13 @@ impl managed::Manager for Manager {
     type Error = DbError;
 
     async fn create(&self) -> Result<Connection, DbError> {
-        let connection = connect(&self.hosts, &self.last_good, &self.tls).await?;
+        let connection = connect(&self.hosts, &self.last_good, &self.tls, self.step).await?;
         let check = async {
             let found = migrations::version(&connection.client).await?;
             let row = connection.client.query_one(sql::COMMITS_WAIT, &[]).await?;
             Ok::<_, DbError>((found, row.try_get::<_, bool>(0)?))
         };
-        let checked = tokio::time::timeout(PATIENCE, check).await;
+        let checked = tokio::time::timeout(self.step, check).await;
         let (found, waits) = checked.map_err(|_| DbError::Unavailable("the database does not answer".to_owned()))??;
         let problem = if found != migrations::VERSION {
             OpenError::Version { found, wanted: migrations::VERSION }

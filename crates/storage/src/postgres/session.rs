@@ -2,7 +2,7 @@
 
 use super::error::DbError;
 use super::health::Health;
-use super::pool::{Object, PATIENCE, Pool};
+use super::pool::{Object, Pool};
 use lendpay_domain::store::Answer;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::atomic::Ordering;
@@ -31,8 +31,8 @@ impl Session {
 
     pub(super) async fn rows(&self, sql: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, DbError> {
         let connection = self.connection();
-        let statement = in_time(connection.prepared(sql)).await?;
-        in_time(connection.client.query(&statement, parameters)).await
+        let statement = in_time(connection.step, connection.prepared(sql)).await?;
+        in_time(connection.step, connection.client.query(&statement, parameters)).await
     }
 
     pub(super) async fn row(&self, sql: &'static str, parameters: Parameters<'_>) -> Result<Option<Row>, DbError> {
@@ -42,20 +42,31 @@ impl Session {
     /// Runs a statement; returns how many rows it changed.
     pub(super) async fn run(&self, sql: &'static str, parameters: Parameters<'_>) -> Result<usize, DbError> {
         let connection = self.connection();
-        let statement = in_time(connection.prepared(sql)).await?;
-        let changed = in_time(connection.client.execute(&statement, parameters)).await?;
+        let statement = in_time(connection.step, connection.prepared(sql)).await?;
+        let changed = in_time(connection.step, connection.client.execute(&statement, parameters)).await?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 
-    /// Begins a transaction, by this statement and those that follow it.
-    pub(super) async fn begin(&self, statements: &str) -> Result<(), DbError> {
-        in_time(self.connection().client.batch_execute(statements)).await
+    /// Begins a transaction. Its statements wait for a row that another session holds no longer than a moment.
+    pub(super) async fn begin(&self) -> Result<(), DbError> {
+        self.execute("BEGIN; SET LOCAL lock_timeout = '250ms'").await
+    }
+
+    /// Begins what sees one moment.
+    pub(super) async fn begin_snapshot(&self) -> Result<(), DbError> {
+        self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+    }
+
+    async fn execute(&self, statements: &str) -> Result<(), DbError> {
+        let connection = self.connection();
+        in_time(connection.step, connection.client.batch_execute(statements)).await
     }
 
     /// Makes it durable. A commit is never cancelled: if it takes too long its outcome is unknown, and the connection stays in
     /// use until the database has answered, so that what hangs there is never more than the pool holds.
     pub(super) async fn commit(mut self) -> Result<(), DbError> {
         let object = self.0.take().expect("it is only taken by what consumes the session");
+        let step = object.step;
         let commit = tokio::spawn(async move {
             object.warned.store(false, Ordering::Release);
             match object.client.batch_execute("COMMIT").await {
@@ -70,7 +81,7 @@ impl Session {
                 }
             }
         });
-        match tokio::time::timeout(PATIENCE, commit).await {
+        match tokio::time::timeout(step, commit).await {
             Ok(done) => done.unwrap_or_else(|panic| Err(DbError::Unknown(panic.to_string()))),
             Err(_elapsed) => Err(DbError::Unknown("a commit took too long".to_owned())),
         }
@@ -90,8 +101,11 @@ impl Drop for Session {
     }
 }
 
-async fn in_time<T>(work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, DbError> {
-    match tokio::time::timeout(PATIENCE, work).await {
+async fn in_time<T>(
+    step: Duration,
+    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, DbError> {
+    match tokio::time::timeout(step, work).await {
         Ok(done) => Ok(done?),
         Err(_elapsed) => Err(DbError::Unavailable("the database does not answer".to_owned())),
     }

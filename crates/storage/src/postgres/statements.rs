@@ -69,6 +69,16 @@ statements! {
          AND o.application_id = k.application_id AND o.offer_id = k.offer_id \
          ORDER BY o.partner_id, o.application_id, o.offer_id FOR UPDATE OF o"
     );
+    /// The same without those that another session holds.
+    LOAD_FREE_OFFERS = concat!(
+        "SELECT ", offer_columns!(), " FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) \
+         AS k (partner_id, application_id, offer_id) JOIN offers o ON o.partner_id = k.partner_id \
+         AND o.application_id = k.application_id AND o.offer_id = k.offer_id \
+         ORDER BY o.partner_id, o.application_id, o.offer_id FOR UPDATE OF o SKIP LOCKED"
+    );
+    OFFERS_THERE = "SELECT o.application_id, o.offer_id FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) \
+         AS k (partner_id, application_id, offer_id) JOIN offers o ON o.partner_id = k.partner_id \
+         AND o.application_id = k.application_id AND o.offer_id = k.offer_id";
     /// Applications and buyers never change.
     LOAD_APPLICATIONS = "SELECT application_id, partner_id, ordered_at FROM applications \
          WHERE application_id = ANY ($1::uuid[])";

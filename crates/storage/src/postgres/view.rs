@@ -13,7 +13,7 @@ use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::view::{Found, StoredBuyer, StoredOffer, View, ViewError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -32,6 +32,19 @@ pub(super) struct Rows {
     applications: Table<ApplicationId, PartnerId>,
     offers: Table<(ApplicationId, OfferId), Versioned<Offer>>,
     buyers: Table<BuyerId, StoredBuyer<Description>>,
+    /// Offers that another session holds: nothing can be decided about them now.
+    pub(super) held: HashSet<(ApplicationId, OfferId)>,
+}
+
+/// How rows are loaded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loading {
+    /// For the first time: buyers whose ids were just made are taken for absent.
+    First,
+    /// Again, everything.
+    Again,
+    /// Again, without waiting for offers that another session holds.
+    Free,
 }
 
 fn look<K: Hash + Eq, V, T>(table: &Table<K, V>, key: &K, value: impl FnOnce(&V) -> T) -> Found<T> {
@@ -64,9 +77,8 @@ async fn load<const N: usize>(
 }
 
 impl Rows {
-    /// Loads what commands may look at, and holds what they may change until the transaction ends. With `trust_new`, buyers
-    /// whose ids were just made are taken for absent.
-    pub(super) async fn load(session: &Session, order: &Order, reads: Reads, trust_new: bool) -> Result<Self, DbError> {
+    /// Loads what commands may look at, and holds what they may change until the transaction ends.
+    pub(super) async fn load(session: &Session, order: &Order, reads: Reads, how: Loading) -> Result<Self, DbError> {
         let Reads {
             partners,
             clients,
@@ -79,7 +91,7 @@ impl Rows {
             new_buyers,
         } = reads;
         let mut view = Self::default();
-        if trust_new {
+        if how == Loading::First {
             absent(&mut view.buyers, new_buyers.into_iter().map(|(_, buyer)| buyer));
         } else {
             buyers.extend(new_buyers);
@@ -114,7 +126,7 @@ impl Rows {
             load(session, sql::LOAD_KEYS, any_key, [&key_partners, &key_ids, &key_hashes]),
             load(session, sql::LOAD_APPLICATIONS, !applications.is_empty(), [&application_ids]),
             load(session, sql::LOAD_BUYERS, !buyers.is_empty(), [&buyer_partners, &buyer_ids]),
-            load_offers(session, in_first_round),
+            load_offers(session, in_first_round, how),
         )?;
 
         absent(&mut view.clients, clients);
@@ -153,11 +165,17 @@ impl Rows {
                 let partner = (*view.applications.get(&application)?.as_ref().ok()?)?;
                 Some(OfferKey { partner, application, offer })
             }));
-            load_offers(session, &offers).await?
+            load_offers(session, &offers, how).await?
         };
         for row in &offer_rows {
             let key = (ApplicationId::new(row.try_get(1)?), OfferId::new(row.try_get(2)?));
             keep(&mut view.offers, key, observed(order, rows::offer(row)));
+        }
+        if how == Loading::Free {
+            offers.retain(|key| matches!(view.offers.get(&(key.application, key.offer)), Some(Ok(None))));
+            for row in run_for_offers(session, sql::OFFERS_THERE, offers).await? {
+                view.held.insert((ApplicationId::new(row.try_get(0)?), OfferId::new(row.try_get(1)?)));
+            }
         }
         Ok(view)
     }
@@ -180,14 +198,18 @@ fn observed<T>(order: &Order, row: Read<Versioned<T>>) -> Read<Versioned<T>> {
     row.inspect(|row| order.observe(row.version))
 }
 
-async fn load_offers(session: &Session, offers: &[OfferKey]) -> Result<Vec<Row>, DbError> {
-    let mut offers = offers.to_vec();
+async fn load_offers(session: &Session, offers: &[OfferKey], how: Loading) -> Result<Vec<Row>, DbError> {
+    let sql = if how == Loading::Free { sql::LOAD_FREE_OFFERS } else { sql::LOAD_OFFERS };
+    run_for_offers(session, sql, offers.to_vec()).await
+}
+
+async fn run_for_offers(session: &Session, sql: &'static str, mut offers: Vec<OfferKey>) -> Result<Vec<Row>, DbError> {
     offers.sort_unstable();
     offers.dedup();
     let partners = uuids(&offers, |key| key.partner.uuid());
     let applications = uuids(&offers, |key| key.application.uuid());
     let ids = uuids(&offers, |key| key.offer.uuid());
-    load(session, sql::LOAD_OFFERS, !offers.is_empty(), [&partners, &applications, &ids]).await
+    load(session, sql, !offers.is_empty(), [&partners, &applications, &ids]).await
 }
 
 impl View for Rows {

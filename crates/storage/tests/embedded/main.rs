@@ -2,6 +2,9 @@
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+#[cfg(feature = "memory")]
+#[path = "../model/mod.rs"]
+mod model;
 
 use conformance::Backend;
 use lendpay_domain::Timestamp;
@@ -85,3 +88,10 @@ fn copy_files(from: &Path, to: &Path) {
 }
 
 cases!(Embedded);
+
+/// What an index is that was rebuilt, closed and opened, or left by a kill: that of the same history in memory.
+#[cfg(feature = "memory")]
+#[test]
+fn random_histories_agree_with_the_reference() {
+    model::agrees_with_the_reference::<Embedded>(12);
+}

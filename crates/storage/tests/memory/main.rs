@@ -1,7 +1,10 @@
-//! The reference store: the conformance suite.
+//! The reference store: the conformance suite, and that the model test finds faults.
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod faults;
+#[path = "../model/mod.rs"]
+mod model;
 
 use conformance::Backend;
 use lendpay_domain::Timestamp;

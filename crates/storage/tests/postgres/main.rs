@@ -3,6 +3,9 @@
 #[path = "../conformance/mod.rs"]
 mod conformance;
 mod faults;
+#[cfg(feature = "memory")]
+#[path = "../model/mod.rs"]
+mod model;
 mod rules;
 mod values;
 
@@ -75,6 +78,13 @@ async fn open(address: &PostgresAddress) -> PostgresStore {
 }
 
 cases!(Postgres);
+
+/// Rows that were loaded and locked lead to what the same history leads to in memory.
+#[cfg(feature = "memory")]
+#[test]
+fn random_histories_agree_with_the_reference() {
+    model::agrees_with_the_reference::<Postgres>(6);
+}
 
 /// The same races where the database refuses whatever is not as if one came after the other (40001): tried again, nobody
 /// notices.

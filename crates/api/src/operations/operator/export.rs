@@ -74,7 +74,8 @@ impl<S: Exports> ExportApi<S> {
             if records.is_empty() {
                 return Ok(Some((lines.end(), (None, None))));
             }
-            let piece: Vec<u8> = records.iter().flat_map(|record| lines.record(record)).collect();
+            // Exactly as long as its bytes: a client that reads slowly holds it.
+            let piece = records.iter().map(|record| lines.record(record)).collect::<Vec<_>>().concat();
             Ok::<_, io::Error>(Some((piece, (None, Some((export, lines))))))
         });
         Ok(Exported::Lines(Ndjson(poem::Body::from_bytes_stream(pieces))))

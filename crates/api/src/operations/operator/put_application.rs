@@ -48,7 +48,7 @@ impl<S: Commands> PutApplicationApi<S> {
     ) -> Result<Put, Failed<PutApplication>> {
         let store = self.0.admit::<PutApplication>(&request)?;
         let id = new_id(path.0, "applicationId")?;
-        let partner = body.read(request.context.at)?;
+        let partner = body.read(request.context.at).await?;
         let answer = Json(Application::new(id, partner));
         match store.run(PutApplication { id, partner, stamp: request.stamp() }).await? {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),

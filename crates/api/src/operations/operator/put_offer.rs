@@ -49,7 +49,8 @@ impl<S: Commands> PutOfferApi<S> {
         let store = self.0.admit::<PutOffer>(&request)?;
         let application = path.0.ok_or_else(|| not_found(Resource::Application))?;
         let offer = new_id(path.1, "offerId")?;
-        let command = PutOffer { application, offer, terms: body.read(request.context.at)?, stamp: request.stamp() };
+        let command =
+            PutOffer { application, offer, terms: body.read(request.context.at).await?, stamp: request.stamp() };
         match store.run(command).await? {
             PutOfferOutcome::Created(offer) => Ok(Put::Created(Json(offer.into()))),
             PutOfferOutcome::Replaced(offer) => Ok(Put::Replaced(Json(offer.seen_at(request.context.at).into()))),

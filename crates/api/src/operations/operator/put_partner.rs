@@ -42,7 +42,7 @@ impl<S: Commands> PutPartnerApi<S> {
     ) -> Result<Put, Failed<PutPartner>> {
         let store = self.0.admit::<PutPartner>(&request)?;
         let id = new_id(path.0, "partnerId")?;
-        let (name, oauth_client_id) = body.read(request.context.at)?;
+        let (name, oauth_client_id) = body.read(request.context.at).await?;
         match store.run(PutPartner { id, name, oauth_client_id, stamp: request.stamp() }).await? {
             PutPartnerOutcome::Created(partner) => Ok(Put::Created(Json(partner.into()))),
             PutPartnerOutcome::Updated(partner) => Ok(Put::Updated(Json(partner.into()))),

@@ -58,7 +58,7 @@ pub fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {
     assert_eq!(answer.every("access-control-allow-origin"), ["*"], "{told}");
     assert_eq!(answer.every("access-control-expose-headers"), [EXPOSED], "{told}");
     assert_eq!(answer.every("x-content-type-options"), ["nosniff"], "{told}");
-    let kept = if PAGES.contains(&path) && answer.status == 200 { "no-cache" } else { "no-store" };
+    let kept = if PAGES.contains(&path) && matches!(answer.status, 200 | 304) { "no-cache" } else { "no-store" };
     assert_eq!(answer.every("cache-control"), [kept], "{told}");
     let ids = answer.every("x-request-id");
     assert_eq!(ids.len(), 1, "{told}");
