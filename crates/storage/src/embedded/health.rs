@@ -18,7 +18,7 @@ pub(crate) struct Health {
     state: watch::Sender<State>,
     /// The present group, which callers wait for.
     pub(crate) group: Rounds,
-    /// The present checkpoint, which nobody waits for.
+    /// The present checkpoint, which no caller waits for.
     pub(crate) checkpoint: Rounds,
 }
 
