@@ -19,6 +19,7 @@ pub use tls::Tls;
 use activity::Timeouts;
 use answer::Answer;
 use lendpay_api::{Clock, Side};
+use poem::http::{HeaderValue, header};
 use poem::{Endpoint, Request, Response};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use slots::Slot;
@@ -84,8 +85,12 @@ impl<E> ListenerContext<E> {
     {
         let running = slot.activity.run();
         // In a box of its own: hyper keeps the place of a connection's last request, and this takes kilobytes.
-        let response = Box::pin(self.endpoint.get_response(request)).await;
+        let mut response = Box::pin(self.endpoint.get_response(request)).await;
         drop(running);
+        if slot.activity.is_displaced() {
+            // The client has to know that it is the last one. HTTP/2 has no such header, and hyper leaves it out there.
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
         hyper::Response::from(response).map(|body| Answer::new(body, slot))
     }
 
