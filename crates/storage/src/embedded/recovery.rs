@@ -133,6 +133,9 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
     Ok(Opened { base, position: end, report: Report { applied, ..report } })
 }
 
+/// What is open, and how many changes were applied.
+type Attempt<O, F> = (Arc<Base<<O as IndexOpener>::Index, F>>, u64);
+
 /// Opens the index, checks it, and applies a part of the log. sled reports some damage by panicking.
 fn attempt<O: IndexOpener, F: LogIo>(
     opener: &O,
@@ -140,7 +143,7 @@ fn attempt<O: IndexOpener, F: LogIo>(
     from: Position,
     to: Position,
     check: impl FnOnce(&Base<O::Index, F>) -> Result<(), Problem>,
-) -> Result<(Arc<Base<O::Index, F>>, u64), Problem> {
+) -> Result<Attempt<O, F>, Problem> {
     let work = || {
         let base = Arc::new(Base::open(Arc::clone(log), opener.open()?)?);
         check(&base)?;

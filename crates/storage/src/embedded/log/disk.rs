@@ -135,7 +135,7 @@ impl Disk for Directory {
     fn identity(&self, log: &File) -> Option<Identity> {
         /// From linux/magic.h: ext4 and xfs.
         const KNOWN: [i64; 2] = [0xEF53, 0x5846_5342];
-        let known = fstatfs(log).is_ok_and(|stat| KNOWN.contains(&(stat.f_type as i64)));
+        let known = fstatfs(log).is_ok_and(|stat| KNOWN.contains(&stat.f_type));
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let index = File::open(self.join(INDEX).join("db")).ok()?;
         let (log, index) = (fstat(log).ok()?, fstat(&index).ok()?);
