@@ -23,7 +23,10 @@ mod records;
 mod stats;
 mod uses;
 
-pub use crate::embedded::{EmbeddedExport, EmbeddedImport, EmbeddedOptions, EmbeddedStore};
+pub use crate::embedded::{
+    EmbeddedExport, EmbeddedImport, EmbeddedOptions, EmbeddedStore, Finding, OpenError, Verified,
+    verify as verify_embedded,
+};
 pub use crate::import::ImportError;
 #[cfg(feature = "memory")]
 pub use crate::memory::{MemoryExport, MemoryStore};

@@ -1,11 +1,9 @@
-//! Whether the store works, and since when a group or a checkpoint is under way. Shared by the committer and the
-//! callers.
+//! What the committer and the callers tell each other: whether the store works, and which group is under way.
 
 use lendpay_domain::StoreError;
 use lendpay_domain::store::Answer;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 #[derive(Clone)]
@@ -19,41 +17,33 @@ enum State {
 pub(crate) struct Health {
     state: watch::Sender<State>,
     /// The present group, which callers wait for.
-    pub(crate) group: Stopwatch,
-    /// The present checkpoint, which nobody waits for.
-    pub(crate) checkpoint: Stopwatch,
+    pub(crate) group: Rounds,
+    /// The present checkpoint, which no caller waits for.
+    pub(crate) checkpoint: Rounds,
 }
 
-/// How long something has been going on.
-pub(crate) struct Stopwatch {
-    made: Instant,
-    /// When it began, in milliseconds after `made` and one more; 0 if nothing goes on.
-    since: AtomicU64,
-}
+/// Counts the starts and stops of something that is done again and again: an odd number while it goes on.
+#[derive(Default)]
+pub(crate) struct Rounds(AtomicU64);
 
-impl Stopwatch {
-    fn new() -> Self {
-        Self { made: Instant::now(), since: AtomicU64::new(0) }
-    }
-
+impl Rounds {
     pub(crate) fn start(&self) {
-        let since = u64::try_from(self.made.elapsed().as_millis()).unwrap_or(u64::MAX - 1);
-        self.since.store(since + 1, Ordering::SeqCst);
+        self.0.fetch_add(1, Ordering::SeqCst);
     }
 
     pub(crate) fn stop(&self) {
-        self.since.store(0, Ordering::SeqCst);
+        self.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    pub(crate) fn time(&self) -> Option<Duration> {
-        let since = self.since.load(Ordering::SeqCst).checked_sub(1)?;
-        Some(self.made.elapsed().saturating_sub(Duration::from_millis(since)))
+    /// The number of the present round, which no other has; `None` between two rounds.
+    pub(crate) fn present(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::SeqCst)).filter(|count| count % 2 == 1)
     }
 }
 
 impl Health {
     pub(crate) fn new() -> Self {
-        Self { state: watch::Sender::new(State::Working), group: Stopwatch::new(), checkpoint: Stopwatch::new() }
+        Self { state: watch::Sender::new(State::Working), group: Rounds::default(), checkpoint: Rounds::default() }
     }
 
     /// Whether the store is closed or has failed.

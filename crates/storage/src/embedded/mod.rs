@@ -10,6 +10,7 @@
 //! | `open` | settings, errors of opening, the threads of a store |
 //! | `read`, `list` | reads, on the caller's thread |
 //! | `export`, `import` | all records, out and in |
+//! | `verify` | checks a stopped store |
 //! | `health`, `panics` | whether the store works; panics of the index |
 //!
 //! This crate's README.md has the layout of the files and what opening does in each state.
@@ -28,11 +29,13 @@ mod read;
 mod recovery;
 #[cfg(test)]
 mod simulation;
+mod verify;
 mod writer;
 
 pub use export::EmbeddedExport;
 pub use import::EmbeddedImport;
 pub use open::{EmbeddedOptions, OpenError};
+pub use verify::{Finding, Verified, verify};
 
 use crate::job::job;
 use crate::queue::Queue;
@@ -77,7 +80,7 @@ pub struct OpenReport {
 
 impl EmbeddedStore {
     /// Takes no more commands, does those that wait, syncs, and ends the committer. Later commands get
-    /// [`Unavailable`](StoreError::Unavailable); reads go on working. The files are closed, and the directory is free
+    /// [`Unavailable`](StoreError::Unavailable); reads still work. The files are closed, and the directory is free
     /// for another process, when the store is dropped.
     ///
     /// # Errors
@@ -159,7 +162,7 @@ impl Commands for EmbeddedStore {
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         if let Some(at) = self.hours.new_hour(key, at) {
             let (job, _nobody_waits) = job::<_, Overlay<SledIndex, File>>(UseKey { key, at });
-            // A full queue loses the note; the next hour brings another.
+            // If the queue is full the note is lost; the use in the next hour is noted again.
             let _ = self.queue.push(None, job);
         }
     }

@@ -162,7 +162,7 @@ impl EmbeddedStore {
     }
 }
 
-fn open_error(path: &Path, problem: Problem) -> OpenError {
+pub(super) fn open_error(path: &Path, problem: Problem) -> OpenError {
     let path = path.into();
     match problem {
         Problem::InUse => OpenError::InUse { path },

@@ -1,4 +1,4 @@
-//! Reads. They run on the caller's thread, beside the committer, and see only what is published.
+//! Reads. They run on the caller's thread, without waiting for the committer, and see only what is published.
 
 use super::EmbeddedStore;
 use super::base::{Base, corrupt};
@@ -139,6 +139,8 @@ impl EmbeddedStore {
         }))
         .map_err(|reason| {
             self.health.fail(&reason);
+            // Ends the committer, which sees to it that the index is not trusted again.
+            self.queue.close();
             if damage { StoreError::Corrupt } else { StoreError::Unavailable }
         })
     }
@@ -176,6 +178,29 @@ pub(super) fn each_frame(
                 return Err(StoreError::Corrupt);
             }
             Err(ReadError::Io(error)) => return Err(broken(health, &error.into())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::embedded::EmbeddedOptions;
+    use lendpay_domain::store::Commands as _;
+    use lendpay_domain::testing::samples::put_partner;
+
+    /// An index that turns out to be damaged under a reader is not trusted by the next opening.
+    #[tokio::test]
+    async fn an_index_that_fails_a_reader_is_rebuilt() {
+        let directory = tempfile::TempDir::new().expect("a temporary directory");
+        let store = EmbeddedStore::open(directory.path(), EmbeddedOptions::default()).expect("opens");
+        store.run(put_partner(1, "a partner", None, 0)).await.expect("works");
+        assert!(directory.path().join("mark").exists());
+        let found: Answer<()> = store.look_up(|_| Err(IndexError::Damaged("as a page can be".to_owned())));
+        assert_eq!(found, Err(StoreError::Corrupt));
+        drop(store);
+        while directory.path().join("mark").exists() {
+            tokio::time::sleep(std::time::Duration::from_millis(1)).await;
         }
     }
 }

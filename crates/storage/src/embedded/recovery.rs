@@ -50,7 +50,7 @@ impl From<HeadError> for Problem {
         match error {
             HeadError::Io(error) => error.into(),
             HeadError::Format(found) => Self::Format(found),
-            HeadError::Damaged => Self::Log("its head was not written by this program".to_owned()),
+            HeadError::Damaged => Self::Log("its head is missing or damaged".to_owned()),
         }
     }
 }
@@ -86,6 +86,8 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
     new: Head,
     rebuild: bool,
 ) -> Result<OpenedBy<D, O>, Problem> {
+    // A mark is written after the head of the log is durable: beside a mark, a log that is blank has lost what it held.
+    let new = if disk.mark()?.is_none() { Some(new) } else { None };
     let log = Arc::new(LogFile::open(disk.open_log()?, new)?);
     let mark = Mark::read(disk, &log.head)?;
     if mark.is_none() {
@@ -133,17 +135,17 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
     Ok(Opened { base, position: end, report: Report { applied, ..report } })
 }
 
-/// What is open, and how many changes were applied.
-type Attempt<O, F> = (Arc<Base<<O as IndexOpener>::Index, F>>, u64);
+/// What is up to date, and how many changes were applied for that.
+type Applied<I, F> = (Arc<Base<I, F>>, u64);
 
 /// Opens the index, checks it, and applies a part of the log. sled reports some damage by panicking.
-fn attempt<O: IndexOpener, F: LogIo>(
+pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
     opener: &O,
     log: &Arc<LogFile<F>>,
     from: Position,
     to: Position,
     check: impl FnOnce(&Base<O::Index, F>) -> Result<(), Problem>,
-) -> Result<Attempt<O, F>, Problem> {
+) -> Result<Applied<O::Index, F>, Problem> {
     let work = || {
         let base = Arc::new(Base::open(Arc::clone(log), opener.open()?)?);
         check(&base)?;

@@ -1,230 +1,320 @@
-//! Directories that cannot be opened: one sentence, no panic, no backtrace.
+//! The table of damages: every file of a store that was closed, or killed, with a bit flipped, a part zeroed, its end missing or
+//! garbage after it, or removed. Nothing is silent: the store has everything, or says so when the damaged part is read, or
+//! refuses to open with the advice that helps.
 
-use crate::conformance::exports::everything;
-use crate::conformance::samples::*;
-use crate::{below, open};
-use lendpay_domain::{Store, StoreError};
-use lendpay_storage::{OpenError, SledOptions, SledStore};
-use std::io::{Seek as _, SeekFrom, Write as _};
+use crate::child::Child;
+use crate::seen::{Seen, fill, seen};
+use crate::verify::verified;
+use crate::{copy, copy_files, empty, files, open};
+use lendpay_domain::StoreError;
+use lendpay_domain::store::Answer;
+use lendpay_storage::{EmbeddedOptions, EmbeddedStore, OpenError};
+use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-fn fails(path: &Path) -> OpenError {
-    match SledStore::open(path, SledOptions::default()) {
-        Ok(_) => panic!("it opens"),
-        Err(error) => error,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Harm {
+    /// One bit is another.
+    Flip(u64),
+    /// 500 bytes are zero.
+    Zero(u64),
+    /// The end is missing.
+    Cut(u64),
+    /// There is garbage after the end.
+    Grow,
+    Remove,
+}
+
+impl Harm {
+    fn apply(self, path: &Path) {
+        let file = std::fs::File::options().read(true).write(true).open(path).expect("there");
+        let length = file.metadata().expect("there").len();
+        match self {
+            Self::Flip(bit) => {
+                let mut byte = [0];
+                file.read_exact_at(&mut byte, bit / 8).expect("reads");
+                file.write_all_at(&[byte[0] ^ (1 << (bit % 8))], bit / 8).expect("writes");
+            }
+            Self::Zero(at) => {
+                file.write_all_at(&vec![0; (length - at).min(500) as usize], at).expect("writes");
+            }
+            Self::Cut(at) => file.set_len(at).expect("cuts"),
+            Self::Grow => file.write_all_at(&[0x5a; 500], length).expect("writes"),
+            Self::Remove => std::fs::remove_file(path).expect("deletes"),
+        }
     }
 }
 
-fn one_sentence(error: &OpenError, path: &Path) {
-    let text = error.to_string();
-    assert!(text.contains(&path.display().to_string()), "{text}");
-    assert!(text.ends_with('.') && !text.contains('\n') && !text.contains("os error"), "{text}");
+/// One row of the table.
+#[derive(Clone, Debug)]
+struct Case {
+    /// Relative to the store's directory.
+    file: PathBuf,
+    harm: Harm,
 }
 
-async fn filled() -> TempDir {
-    let directory = TempDir::new().expect("a temporary directory");
-    let store = open(&directory);
-    with_partner(&store, 1).await;
-    for n in 0..200 {
-        with_offer(&store, 1, n, terms()).await;
+fn cases(directory: &Path) -> Vec<Case> {
+    let mut cases = Vec::new();
+    for file in files(directory) {
+        let bytes = std::fs::read(directory.join(&file)).expect("there");
+        // sled's file goes on with zeros.
+        let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last as u64 + 1);
+        let (flips, zeros, cuts) = match file.to_str().expect("plain") {
+            "log" => (56, 20, 20),
+            "mark" => (16, 1, 4),
+            "index/db" => (24, 8, 8),
+            "index/conf" => (8, 1, 2),
+            _snapshot => (12, 2, 3),
+        };
+        let spread = move |count: u64| (0..count).map(move |n| (used - 1) * n / count);
+        // Every bit of a byte comes up.
+        cases.extend(
+            spread(flips).enumerate().map(|(n, at)| Harm::Flip(8 * at + n as u64 % 8)).map(|harm| (file.clone(), harm)),
+        );
+        cases.extend(spread(zeros).map(|at| (file.clone(), Harm::Zero(at))));
+        cases.extend(spread(cuts).map(|at| (file.clone(), Harm::Cut(at))));
+        cases.extend([Harm::Grow, Harm::Remove].map(|harm| (file.clone(), harm)));
     }
+    cases.into_iter().map(|(file, harm)| Case { file, harm }).collect()
+}
+
+/// The share of one of so many workers.
+fn share(cases: &[Case], worker: usize, workers: usize) -> Vec<Case> {
+    cases.iter().skip(worker).step_by(workers).cloned().collect()
+}
+
+/// What became of a damaged store.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Outcome {
+    /// It opens with everything there.
+    Whole,
+    /// It opens with everything there, after its index was rebuilt.
+    Rebuilt,
+    /// It opens, and says that it is damaged when the damaged part is read.
+    Told,
+    /// It does not open, and says that the log is damaged.
+    Refused,
+}
+
+/// Opens a store and holds all that it answers against what it answered before.
+async fn outcome(path: &Path, before: &[Answer<Seen>]) -> Result<Outcome, String> {
+    let store = match EmbeddedStore::open(path, EmbeddedOptions::default()) {
+        Ok(store) => store,
+        Err(OpenError::Damaged { .. }) => return Ok(Outcome::Refused),
+        Err(OpenError::Format { .. }) => return Err("it has another format".to_owned()),
+        Err(error) => return Err(format!("it does not open: {error}")),
+    };
+    let report = store.open_report();
+    let after = seen(&store).await;
+    let failed = store.failure_reason();
     drop(store);
-    directory
+    if after == before {
+        return Ok(if report.rebuilt { Outcome::Rebuilt } else { Outcome::Whole });
+    }
+    for (n, (after, before)) in after.iter().zip(before).enumerate() {
+        match after {
+            Err(StoreError::Corrupt) => {}
+            Err(StoreError::Unavailable | StoreError::OutcomeUnknown) if failed.is_some() => {}
+            after if after == before => {}
+            after => return Err(format!("SILENT: answer {n} is {after:?}, was {before:?}; {report:?}, {failed:?}")),
+        }
+    }
+    if failed.is_some() {
+        // The index was damaged. The next opening rebuilds it.
+        let start = Instant::now();
+        while path.join("mark").exists() {
+            if start.elapsed() > Duration::from_secs(10) {
+                return Err("the index is damaged, and yet trusted at the next opening".to_owned());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let next = open(copy(path).path());
+        if seen(&next).await != before {
+            return Err("the next opening does not have everything".to_owned());
+        }
+    }
+    Ok(Outcome::Told)
+}
+
+/// How many cases of a file had an outcome.
+type Table = BTreeMap<(String, Outcome), u32>;
+
+/// Does the cases, those of each worker one after the other.
+fn table<W: Send>(
+    workers: Vec<(W, Vec<Case>)>,
+    run: impl Fn(&mut W, &Case) -> Result<Outcome, String> + Send + Sync,
+) -> Table {
+    let (sender, results) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for (mut worker, cases) in workers {
+            let (sender, run) = (sender.clone(), &run);
+            scope.spawn(move || {
+                for case in cases {
+                    let result = run(&mut worker, &case);
+                    sender.send((case, result)).expect("somebody listens");
+                }
+            });
+        }
+    });
+    drop(sender);
+    let (mut table, mut failed) = (Table::new(), Vec::new());
+    for (case, result) in results {
+        match result {
+            Ok(outcome) => {
+                let file = case
+                    .file
+                    .to_str()
+                    .expect("plain")
+                    .split_once("snap.")
+                    .map_or_else(|| case.file.display().to_string(), |(before, _)| format!("{before}snap"));
+                *table.entry((file, outcome)).or_default() += 1;
+            }
+            Err(problem) => failed.push(format!("{case:?}: {problem}")),
+        }
+    }
+    assert!(failed.is_empty(), "{} cases:\n{}\n{table:#?}", failed.len(), failed.join("\n"));
+    table
+}
+
+fn block_on<T>(work: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime").block_on(work)
+}
+
+/// A directory in memory, if there is such a thing: these cases sync much, and no power is cut.
+fn in_memory() -> TempDir {
+    TempDir::new_in("/dev/shm").unwrap_or_else(|_| empty())
+}
+
+fn count(table: &Table, file: &str, outcome: Outcome) -> u32 {
+    table.get(&(file.to_owned(), outcome)).copied().unwrap_or(0)
+}
+
+/// How many cases are done at once.
+const CLOSED: usize = 16;
+const KILLED: usize = 6;
+
+#[test]
+fn damage_of_a_closed_store_is_never_silent() {
+    let directory = in_memory();
+    let before = block_on(async {
+        fill(&open(directory.path())).await;
+        seen(&open(directory.path())).await
+    });
+    let (whole, findings) = verified(directory.path()).expect("opens");
+    assert_eq!(findings, []);
+    assert!(whole.records > 100 && whole.frames > 10 && whole.entries > Some(80), "{whole:?}");
+    let (directory, before) = (directory.path(), &before);
+    let cases = cases(directory);
+    let shares = (0..CLOSED).map(|worker| ((), share(&cases, worker, CLOSED))).collect();
+    let table = table(shares, |(), case| {
+        let damaged = in_memory();
+        copy_files(directory, damaged.path());
+        case.harm.apply(&damaged.path().join(&case.file));
+        // First: it changes nothing.
+        let check = (!case.file.starts_with("index")).then(|| verified(damaged.path()));
+        let outcome = match block_on(outcome(damaged.path(), before)) {
+            // The version of the format is the one byte of the head that has no checksum.
+            Err(_) if case.file == Path::new("log") && matches!(case.harm, Harm::Flip(56..64)) => Outcome::Refused,
+            outcome => outcome?,
+        };
+        // A check of the stopped store finds what opening does not.
+        match check {
+            Some(Ok((_, findings))) if findings.is_empty() && matches!(outcome, Outcome::Told | Outcome::Refused) => {
+                Err(format!("{outcome:?}, and not found by verify"))
+            }
+            Some(Err(error)) if outcome != Outcome::Refused => Err(format!("verify: {error}")),
+            Some(_) | None => Ok(outcome),
+        }
+    });
+    println!("closed: {table:#?}");
+    // Opening reads nothing of a log that was closed but its head and its length: so much is found by verify only.
+    assert!(count(&table, "log", Outcome::Told) >= 60, "{table:#?}");
+    // Every cut, no log at all, and the head.
+    assert!(count(&table, "log", Outcome::Refused) >= 21, "{table:#?}");
+    expectations(&table);
+}
+
+/// What holds for closed and for killed stores.
+fn expectations(table: &Table) {
+    for ((file, outcome), _) in table {
+        let expected: &[Outcome] = match file.as_str() {
+            "log" => &[Outcome::Whole, Outcome::Told, Outcome::Refused],
+            "mark" => &[Outcome::Rebuilt],
+            _index => &[Outcome::Whole, Outcome::Rebuilt, Outcome::Told],
+        };
+        assert!(expected.contains(outcome), "{file}: {outcome:?}");
+    }
+    assert!(table.values().sum::<u32>() >= 170, "both tables have 337 cases at least: {table:#?}");
+}
+
+/// A store whose process was killed, on the boot and in the files of that: what it left is put back for each case.
+struct Killed {
+    directory: TempDir,
+    /// Second names of the log and of the index's file: they stay the same files when the store deletes them.
+    kept: TempDir,
+    files: Vec<(PathBuf, Vec<u8>)>,
+    before: Vec<Answer<Seen>>,
+}
+
+/// The files that the mark names.
+const NAMED: [&str; 2] = ["log", "index/db"];
+
+impl Killed {
+    fn new() -> Self {
+        let (directory, kept) = (empty(), empty());
+        Child::start("child::fills", directory.path()).kill_after("ready", 1);
+        let read = |file: PathBuf| (std::fs::read(directory.path().join(&file)).expect("there"), file);
+        let files =
+            files(directory.path()).into_iter().map(|file| read(file)).map(|(bytes, file)| (file, bytes)).collect();
+        for (n, file) in NAMED.iter().enumerate() {
+            std::fs::hard_link(directory.path().join(file), kept.path().join(n.to_string())).expect("links");
+        }
+        let before = block_on(async { seen(&open(copy(directory.path()).path())).await });
+        Self { directory, kept, files, before }
+    }
+
+    fn put_back(&self) {
+        let path = self.directory.path();
+        for file in files(path) {
+            std::fs::remove_file(path.join(file)).expect("deletes");
+        }
+        std::fs::create_dir_all(path.join("index")).expect("creates");
+        for (n, file) in NAMED.iter().enumerate() {
+            std::fs::hard_link(self.kept.path().join(n.to_string()), path.join(file)).expect("links");
+        }
+        for (file, bytes) in &self.files {
+            std::fs::write(path.join(file), bytes).expect("writes");
+        }
+    }
 }
 
 #[test]
-fn a_directory_has_one_store() {
-    let directory = TempDir::new().expect("a temporary directory");
-    let store = open(&directory);
-    let error = fails(directory.path());
-    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
-    one_sentence(&error, directory.path());
-    drop(store);
-    open(&directory);
-}
-
-#[test]
-fn a_directory_that_cannot_be_made() {
-    let directory = TempDir::new().expect("a temporary directory");
-    let file = directory.path().join("file");
-    std::fs::write(&file, "in the way").expect("works");
-    for path in [file.join("data"), file] {
-        let error = fails(&path);
-        assert!(matches!(error, OpenError::Directory { .. }), "{error}");
-        one_sentence(&error, &path);
-    }
-}
-
-/// The database is made from the log: whatever happens to it, everything is there.
-#[tokio::test]
-async fn a_database_that_cannot_be_used_is_made_anew_from_the_log() {
-    let harm: [fn(&Path); 5] = [
-        |db| {
-            let length = std::fs::metadata(db).expect("there").len();
-            std::fs::write(db, vec![0xa5; usize::try_from(length).expect("small")]).expect("works");
-        },
-        |db| std::fs::write(db, "").expect("works"),
-        |db| std::fs::remove_file(db).expect("works"),
-        |db| std::fs::write(db.with_file_name("conf"), "rubbish").expect("works"),
-        // A snapshot that sled did not finish keeps it from opening.
-        |db| std::fs::write(db.with_file_name("snap.000000000000ABCD.generating"), "rubbish").expect("works"),
-    ];
-    let whole = filled().await;
-    let before = everything(&open(&whole)).await;
-    for (n, harm) in harm.iter().enumerate() {
-        let directory = copy(&whole);
-        harm(&directory.path().join("db"));
-        for _ in 0..2 {
-            let store = open(&directory);
-            for n in 0..200 {
-                assert!(store.find_offer(application(1), offer(n), at(2)).await.expect("works").is_some());
-            }
-            assert!(everything(&store).await == before, "{n}");
-        }
-    }
-}
-
-/// The end of a log that was closed is no torn group, also for trees that are made anew.
-#[tokio::test]
-async fn a_log_whose_end_is_damaged_makes_no_smaller_store() {
-    let directory = filled().await;
-    let log = directory.path().join("log");
-    let mut bytes = std::fs::read(&log).expect("there");
-    *bytes.last_mut().expect("long") ^= 1;
-    std::fs::write(&log, bytes).expect("works");
-    std::fs::remove_file(directory.path().join("db")).expect("works");
-    for _ in 0..2 {
-        let error = fails(directory.path());
-        assert!(error.to_string().contains("the log is damaged before its end"), "{error}");
-    }
-}
-
-#[tokio::test]
-async fn a_log_that_is_missing_or_strange() {
-    let whole = filled().await;
-    for content in [None, Some(&b""[..]), Some(b"lendpay"), Some(b"rubbish and more of it")] {
-        let directory = copy(&whole);
-        let log = directory.path().join("log");
-        match content {
-            Some(content) => std::fs::write(log, content).expect("works"),
-            None => std::fs::remove_file(log).expect("works"),
-        }
-        let error = fails(directory.path());
-        assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
-        one_sentence(&error, directory.path());
-        assert!(error.to_string().contains("lendpay import"), "{error}");
-    }
-}
-
-/// Wherever garbage or the end of a file is: the store says that it is damaged, when it is opened or when the damage is read,
-/// or no harm was done. It never opens and silently holds less.
-#[tokio::test]
-async fn garbage_and_cuts_anywhere_are_found_or_harmless() {
-    let whole = filled().await;
-    for name in ["db", "log"] {
-        let length = std::fs::metadata(whole.path().join(name)).expect("there").len();
-        let mut found_damaged = 0;
-        // Pages of so small a store lie in the first part of the file; the rest is swept in larger steps.
-        for place in (0..16).map(|n| n * 8_000).chain((1..8).map(|n| length / 8 * n)).filter(|place| *place < length) {
-            for cut in [false, true] {
-                let directory = copy(&whole);
-                let mut file = std::fs::File::options().write(true).open(directory.path().join(name)).expect("there");
-                if cut {
-                    file.set_len(place).expect("works");
-                } else {
-                    file.seek(SeekFrom::Start(place)).expect("works");
-                    file.write_all(&[0x5a; 500]).expect("works");
-                }
-                drop(file);
-                match SledStore::open(directory.path(), SledOptions::default()) {
-                    Err(error) => {
-                        assert!(matches!(error, OpenError::Damaged { .. }), "{error}");
-                        found_damaged += 1;
-                    }
-                    Ok(store) => {
-                        for n in 0..200 {
-                            let found = store.find_offer(application(1), offer(n), at(2)).await;
-                            assert!(!matches!(found, Ok(None)), "{name} {place} {cut} {n}");
-                            found_damaged += usize::from(found.is_err());
-                        }
-                        let events = store.events(0, usize::MAX).await;
-                        assert!(events.is_err() || events.is_ok_and(|events| events.len() == 200), "{place} {cut}");
-                    }
-                }
-            }
-        }
-        assert!(found_damaged > 10 || name == "db", "{found_damaged}");
-    }
-}
-
-fn copy(from: &TempDir) -> TempDir {
-    let to = TempDir::new().expect("a temporary directory");
-    for entry in std::fs::read_dir(from.path()).expect("works") {
-        let entry = entry.expect("works");
-        if entry.file_type().expect("works").is_file() {
-            std::fs::copy(entry.path(), to.path().join(entry.file_name())).expect("works");
-        }
-    }
-    to
-}
-
-#[tokio::test]
-async fn formats_of_other_programs() {
-    let harm: [fn(&TempDir, u8); 2] = [
-        |directory, found| {
-            let mut value = vec![1, found];
-            value.extend(crc32c::crc32c(&value).to_le_bytes());
-            below(directory, |db| db.open_tree("meta").expect("opens").insert("format", value).expect("works"));
-        },
-        |directory, found| {
-            let log = std::fs::File::options().write(true).open(directory.path().join("log")).expect("there");
-            log.write_all_at(&[found], 7).expect("works");
-        },
-    ];
-    for harm in harm {
-        for (found, newer) in [(0, false), (3, true)] {
-            let directory = filled().await;
-            harm(&directory, found);
-            let error = fails(directory.path());
-            assert_eq!(matches!(error, OpenError::Newer { found: 3, .. }), newer, "{error}");
-            assert_eq!(matches!(error, OpenError::Older { found: 0, .. }), !newer, "{error}");
-            one_sentence(&error, directory.path());
-        }
-    }
-}
-
-#[tokio::test]
-async fn one_damaged_record_spoils_no_other() {
-    let directory = filled().await;
-    below(&directory, |db| {
-        let tree = db.open_tree("offers").expect("opens");
-        let key = [bytes(1), bytes(7)].concat();
-        let mut value = tree.get(&key).expect("works").expect("there").to_vec();
-        value[20] ^= 1;
-        tree.insert(key, value).expect("works");
+fn damage_of_a_killed_store_is_never_silent() {
+    let shares = std::thread::scope(|scope| {
+        let make = |worker| {
+            scope.spawn(move || {
+                let killed = Killed::new();
+                let cases = share(&cases(killed.directory.path()), worker, KILLED);
+                (killed, cases)
+            })
+        };
+        let started: Vec<_> = (0..KILLED).map(make).collect();
+        started.into_iter().map(|killed| killed.join().expect("no panic")).collect()
     });
-    let store = open(&directory);
-    let corrupt = Err(StoreError::Corrupt);
-    assert_eq!(store.find_offer(application(1), offer(7), at(2)).await, corrupt.map(|()| None));
-    let (hurt, well) = tokio::join!(store.accept_offer(accept(1, 7, 5)), store.accept_offer(accept(1, 8, 5)));
-    assert_eq!(hurt.map(drop), corrupt);
-    accepted(well.expect("works"));
-    assert_eq!(store.failure_reason(), None);
-}
-
-#[tokio::test]
-async fn a_client_that_is_not_listed_may_be_the_partner_whose_record_is_damaged() {
-    let directory = filled().await;
-    let store = open(&directory);
-    assert_eq!(store.find_client("a").await, Ok(None));
-    drop(store);
-    below(&directory, |db| {
-        let tree = db.open_tree("partners").expect("opens");
-        let mut value = tree.get(bytes(1)).expect("works").expect("there").to_vec();
-        value[4] ^= 1;
-        tree.insert(bytes(1), value).expect("works");
+    let table = table(shares, |killed, case| {
+        killed.put_back();
+        case.harm.apply(&killed.directory.path().join(&case.file));
+        match block_on(outcome(killed.directory.path(), &killed.before)) {
+            Err(_) if case.file == Path::new("log") && matches!(case.harm, Harm::Flip(56..64)) => Ok(Outcome::Refused),
+            outcome => outcome,
+        }
     });
-    assert_eq!(open(&directory).find_client("a").await, Err(StoreError::Corrupt));
+    println!("killed: {table:#?}");
+    // What comes after the mark is read by opening too.
+    assert!(count(&table, "log", Outcome::Refused) >= 23, "{table:#?}");
+    expectations(&table);
 }

@@ -6,12 +6,21 @@ mod conformance;
 #[path = "../model/mod.rs"]
 mod model;
 
+mod child;
+mod damage;
+mod failing_disk;
+mod import;
+mod opening;
+mod overload;
+mod seen;
+mod verify;
+
 use conformance::Backend;
 use lendpay_domain::Timestamp;
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
 use lendpay_storage::{EmbeddedImport, EmbeddedOptions, EmbeddedStore, ImportError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 
@@ -37,7 +46,7 @@ impl Backend for Embedded {
     type Store = EmbeddedStore;
 
     async fn fresh() -> Self {
-        Self::open(TempDir::new().expect("a temporary directory"))
+        Self::open(empty())
     }
 
     fn store(&self) -> &Arc<EmbeddedStore> {
@@ -56,9 +65,7 @@ impl Backend for Embedded {
 
     /// The files as the operating system has them while the store is open.
     async fn crash(self) -> Self {
-        let copy = TempDir::new().expect("a temporary directory");
-        copy_files(self.directory.path(), copy.path());
-        Self::open(copy)
+        Self::open(copy(self.directory.path()))
     }
 }
 
@@ -66,12 +73,27 @@ fn open(directory: &Path) -> EmbeddedStore {
     EmbeddedStore::open(directory, EmbeddedOptions::default()).expect("opens")
 }
 
+fn begin(directory: &Path, merge: bool, now: Timestamp) -> Result<EmbeddedImport, ImportError> {
+    EmbeddedImport::begin(directory, EmbeddedOptions::default(), merge, now)
+}
+
 fn import(directory: &Path, records: Vec<Record>, merge: bool, now: Timestamp) -> Result<Imported, ImportError> {
-    let mut import = EmbeddedImport::begin(directory, EmbeddedOptions::default(), merge, now)?;
+    let mut import = begin(directory, merge, now)?;
     for record in records {
         import.add(record)?;
     }
     import.finish()
+}
+
+fn empty() -> TempDir {
+    TempDir::new().expect("a temporary directory")
+}
+
+/// A copy of the files of a store, as the operating system has them.
+fn copy(directory: &Path) -> TempDir {
+    let copy = empty();
+    copy_files(directory, copy.path());
+    copy
 }
 
 fn copy_files(from: &Path, to: &Path) {
@@ -85,6 +107,20 @@ fn copy_files(from: &Path, to: &Path) {
             std::fs::copy(entry.path(), target).expect("copies");
         }
     }
+}
+
+/// The files of a directory and of those in it, by their relative paths.
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut directories = vec![directory.to_owned()];
+    while let Some(next) = directories.pop() {
+        for entry in std::fs::read_dir(next).expect("readable") {
+            let path = entry.expect("readable").path();
+            if path.is_dir() { directories.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort();
+    files.iter().map(|path| path.strip_prefix(directory).expect("in it").to_owned()).collect()
 }
 
 cases!(Embedded);

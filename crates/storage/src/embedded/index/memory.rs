@@ -87,7 +87,7 @@ impl Index for MemoryIndex {
         let (key, value) = ((table, key.to_vec()), value.to_vec());
         let mut state = self.state();
         state.inserts += 1;
-        if state.fault == Fault::LostInsert && state.inserts % 7 == 0 {
+        if state.fault == Fault::LostInsert && state.inserts.is_multiple_of(7) {
             return Ok(());
         }
         state.now.insert(key.clone(), value.clone());

@@ -5,9 +5,10 @@
 use super::{Index, IndexError, IndexOpener, Item, Table};
 use crate::embedded::log::disk::create_private;
 use sled::{Db, IVec, Tree};
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io;
 use std::ops::Bound;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -70,6 +71,12 @@ impl IndexOpener for SledOpener {
         }
         let trees = trees.try_into().expect("a tree for each table");
         let file = File::options().read(true).write(true).open(self.path.join("db"))?;
+        // sled creates them for everybody that the umask lets in.
+        for entry in std::fs::read_dir(&self.path)? {
+            let entry = entry?;
+            let mode = if entry.file_type()?.is_dir() { 0o700 } else { 0o600 };
+            std::fs::set_permissions(entry.path(), Permissions::from_mode(mode))?;
+        }
         Ok(SledIndex { trees, db, file, path: self.path.clone() })
     }
 

@@ -1,7 +1,7 @@
 //! The files that the store writes itself: the log and the mark. The store uses a disk through these traits only, so
 //! that tests can use a simulated disk.
 
-use rustix::fs::{fstat, fstatfs};
+use rustix::fs::{FsWord, fstat, fstatfs};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
@@ -66,6 +66,11 @@ impl Directory {
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         create_private(path)?;
         Ok(Self(path.into()))
+    }
+
+    /// A directory that should be there.
+    pub(crate) fn existing(path: &Path) -> Self {
+        Self(path.into())
     }
 
     /// The path of a file in it.
@@ -134,7 +139,7 @@ impl Disk for Directory {
 
     fn identity(&self, log: &File) -> Option<Identity> {
         /// From linux/magic.h: ext4 and xfs.
-        const KNOWN: [i64; 2] = [0xEF53, 0x5846_5342];
+        const KNOWN: [FsWord; 2] = [0xEF53, 0x5846_5342];
         let known = fstatfs(log).is_ok_and(|stat| KNOWN.contains(&stat.f_type));
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let index = File::open(self.join(INDEX).join("db")).ok()?;

@@ -89,8 +89,8 @@ pub(crate) struct LogFile<F> {
 }
 
 impl<F: LogIo> LogFile<F> {
-    /// Reads the head of a log. A file that was never used gets the head `new`.
-    pub(crate) fn open(file: F, new: Head) -> Result<Self, HeadError> {
+    /// Reads the head of a log. A file that was never used gets the head `new`; without one it counts as damaged.
+    pub(crate) fn open(file: F, new: Option<Head>) -> Result<Self, HeadError> {
         let length = file.length()?;
         let mut bytes = [0; FIRST as usize];
         let there = usize::try_from(length.min(FIRST)).expect("at most FIRST");
@@ -98,6 +98,7 @@ impl<F: LogIo> LogFile<F> {
         // The head is synced before the first frame is written: after a crash, a log with a short or blank head has no
         // frames.
         if length <= FIRST && (there < bytes.len() || bytes.iter().all(|byte| *byte == 0)) {
+            let new = new.ok_or(HeadError::Damaged)?;
             let mut sealed = NAME.to_vec();
             codec::seal(&new, &mut sealed).expect("a head is short");
             sealed.resize(bytes.len(), 0);
@@ -158,24 +159,29 @@ impl<F: LogIo> LogFile<F> {
     /// Whether a frame of a later group follows a position at which no frame can be read. If so, the position was
     /// durable once and is damaged; if not, a group was not written completely there.
     pub(crate) fn has_later_group(&self, unreadable: u64) -> io::Result<bool> {
+        Ok(self.find_frame(unreadable, |frame| frame.group > unreadable)?.is_some())
+    }
+
+    /// Where, after a place where no frame can be read, the next one begins that can be read and is wanted.
+    pub(crate) fn find_frame(&self, unreadable: u64, wanted: impl Fn(&Frame<'_>) -> bool) -> io::Result<Option<u64>> {
         let length = self.file.length()?;
         let mut at = unreadable + 1;
         let mut chunk = vec![0; CHUNK + HEAD + LONGEST];
         while at < length {
-            let wanted = usize::try_from(length - at).unwrap_or(usize::MAX).min(chunk.len());
-            let bytes = &mut chunk[..wanted];
+            let there = usize::try_from(length - at).unwrap_or(usize::MAX).min(chunk.len());
+            let bytes = &mut chunk[..there];
             self.file.read_at(bytes, at)?;
             let starts = bytes.windows(MAGIC.len()).take(CHUNK).enumerate();
             for (from, _) in starts.filter(|(_, start)| *start == MAGIC) {
                 let frame = Frame::length(&bytes[from..]).and_then(|length| bytes.get(from..from + length));
                 let read = |frame| Frame::read(self.head.salt, at + from as u64, frame);
-                if frame.is_some_and(|frame| read(frame).is_ok_and(|frame| frame.group > unreadable)) {
-                    return Ok(true);
+                if frame.is_some_and(|frame| read(frame).is_ok_and(|frame| wanted(&frame))) {
+                    return Ok(Some(at + from as u64));
                 }
             }
             at += CHUNK as u64;
         }
-        Ok(false)
+        Ok(None)
     }
 }
 

@@ -131,10 +131,14 @@ impl SimDisk {
         self.state().cached.len()
     }
 
-    /// Cuts the end of the log off.
-    pub(super) fn lose_end(&self, length: usize) {
+    /// Cuts the end of the log off, or leaves zeros in its place.
+    pub(super) fn lose_end(&self, length: usize, zeros: bool) {
         let mut state = self.state();
+        let before = state.cached.len();
         state.cached.truncate(length);
+        if zeros {
+            state.cached.resize(before, 0);
+        }
         state.durable = state.cached.clone();
     }
 

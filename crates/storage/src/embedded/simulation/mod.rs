@@ -111,19 +111,24 @@ impl World {
         }
     }
 
+    /// Decides a group of commands and writes it. Whether there was anything to write.
+    fn group(&mut self, writer: &mut Writer<MemoryIndex, SimDisk>) -> Result<bool, ()> {
+        for _ in 0..1 + self.chance.below(3) {
+            let mut work = self.command();
+            let changes = work.decide(writer.view()).map_err(drop)?;
+            writer.push(&changes).map_err(drop)?.map_err(drop)?;
+            if !changes.is_empty() {
+                self.given.push(changes);
+            }
+        }
+        writer.write().map_err(drop)
+    }
+
     /// Groups of commands until the disk stops, or enough were done.
     fn session(&mut self, opened: &Opened<MemoryIndex, SimDisk>) -> Result<Writer<MemoryIndex, SimDisk>, ()> {
         let mut writer = Writer::new(Arc::clone(&opened.base), Kind::Commands, opened.position);
         for _ in 0..1 + self.chance.below(5) {
-            for _ in 0..1 + self.chance.below(3) {
-                let mut work = self.command();
-                let changes = work.decide(writer.view()).map_err(drop)?;
-                writer.push(&changes).map_err(drop)?.map_err(drop)?;
-                if !changes.is_empty() {
-                    self.given.push(changes);
-                }
-            }
-            if writer.write().map_err(drop)? {
+            if self.group(&mut writer)? {
                 if self.seeded == Some(Seeded::EarlyAnswer) {
                     self.acknowledged = self.given.len();
                 }
@@ -329,8 +334,33 @@ fn a_log_whose_end_is_missing_is_refused() {
         let world = closed_world(seed);
         let length = world.disk.length();
         if length > FIRST as usize {
-            world.disk.lose_end(length - 1 - Chance::new(seed).below((length - FIRST as usize) as u64) as usize);
+            let left = length - 1 - Chance::new(seed).below((length - FIRST as usize) as u64) as usize;
+            world.disk.lose_end(left, false);
             assert!(matches!(world.open(), Err(Problem::Log(_))), "seed {seed}");
         }
     }
+}
+
+/// Whole commands of the group, or nothing of it.
+#[test]
+fn a_group_that_is_torn_at_any_byte_is_cut_off() {
+    let mut torn = 0;
+    for seed in 0..16 {
+        for cut in 0.. {
+            let mut world = World::new(seed, None);
+            let opened = world.open().expect("opens");
+            let mut writer = world.session(&opened).expect("works");
+            let begin = world.disk.length();
+            if !world.group(&mut writer).expect("works") || begin + cut >= world.disk.length() {
+                break;
+            }
+            drop((writer, opened));
+            world.disk.lose_end(begin + cut, cut % 2 == 1);
+            let opened = world.open().unwrap_or_else(|problem| panic!("seed {seed}, {cut} bytes: {problem:?}"));
+            world.check(&opened.base).unwrap_or_else(|problem| panic!("seed {seed}, {cut} bytes: {problem}"));
+            world.session(&opened).expect("goes on");
+            torn += 1;
+        }
+    }
+    assert!(torn > 1_000, "{torn}");
 }

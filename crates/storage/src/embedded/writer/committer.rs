@@ -74,6 +74,9 @@ impl<I: Index, D: Disk> Committer<I, D> {
             group.drain(..).for_each(|job| job.answer());
             self.checkpoints.checkpoint_if_due(self.writer.position());
         }
+        if self.health.failure_reason().is_some() {
+            return self.stop("the index failed under a reader", group, StoreError::Unavailable);
+        }
         let position = self.writer.position();
         match panics::caught(AssertUnwindSafe(|| self.checkpoints.last(position).map_err(|error| error.to_string()))) {
             Ok(()) => self.health.close(),
