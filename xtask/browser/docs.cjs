@@ -1,6 +1,6 @@
 // Walks through /docs as a partner does, in Debian's Chromium, and fails at the first thing that is not as it should be:
-// a call without a key (401), Authorize, both operations tried out (201, 200), nothing asked of another host, no error in
-// the console. With an argument, the page is broken in that way before the browser gets it.
+// a call without a key (401), Authorize, both operations tried out (201, 200), a key that is forgotten when the page is
+// loaded again, nothing asked of another host, no error in the console. With an argument, the page is broken in that way before the browser gets it.
 
 "use strict";
 
@@ -19,7 +19,7 @@ const FLAGS = [
 const BREAKAGES = {
   bundle: (html) => html.replace(/<script charset="UTF-8">/, "$&throw new Error('cut');"),
   options: (html) => html.replace("displayRequestDuration: true", "displayRequestDuration: false"),
-  persistence: (html) => html.replace("persistAuthorization: true", "persistAuthorization: false"),
+  persistence: (html) => html.replace("deepLinking: true", "$&, persistAuthorization: true"),
   links: (html) => html.replace("deepLinking: true", "deepLinking: false"),
   outside: (html) => html.replace("</title>", '$&<link rel="preload" as="image" href="http://other.example/pixel.png">'),
   console: (html) => html.replace("</title>", '$&<script>console.error("broken on purpose")</script>'),
@@ -97,11 +97,14 @@ async function walk(page) {
   await see(create, "createdAt");
   await see(create, "Request duration");
 
-  // A page that is loaded anew still knows the key.
   const accept = await open(page, "Lending", "AcceptOffer");
-  assert.equal((await accept.locator("textarea.body-param__text").inputValue()).trim(), "{}");
+  const kept = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
+  assert.equal(kept, "[{},{}]", "the page keeps something");
   await accept.locator('tr[data-param-name="applicationId"] input').fill(application);
   await accept.locator('tr[data-param-name="offerId"] input').fill(offer);
+  assert.equal(await execute(accept), "401", "the page still knows the key");
+  await authorize(page);
+  assert.equal((await accept.locator("textarea.body-param__text").inputValue()).trim(), "{}");
   assert.equal(await execute(accept), "200");
   await see(accept, "CustomerAccepted");
 }

@@ -13,7 +13,7 @@ use crate::tools::npm::NodeModules;
 const BREAKAGES: [(&str, &str); 8] = [
     ("bundle", "an error in the page: cut"),
     ("options", "Request duration"),
-    ("persistence", "401"),
+    ("persistence", "keeps something"),
     ("links", "Try it out"),
     ("outside", "a request to another host: http://other.example/"),
     ("console", "an error in the console: broken on purpose"),

@@ -14,9 +14,11 @@ use anyhow::{Context, bail};
 pub fn command<A: AsRef<OsStr>>(folder: &Path, program: impl AsRef<OsStr>, arguments: &[A]) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).args(arguments).stdin(Stdio::null());
-    // `cargo run` describes this package to us in these; build scripts that watch them would run again each time.
+    // `cargo run` describes this package to us in these; build scripts that watch them would run again each time. The
+    // service's settings, and what is ours of that name, are not meant for what we start.
+    let ours = ["CARGO_PKG_", "CARGO_MANIFEST_", "LENDPAY_"];
     for (name, _) in std::env::vars_os() {
-        if name.to_str().is_some_and(|name| name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")) {
+        if name.to_str().is_some_and(|name| ours.iter().any(|ours| name.starts_with(ours))) {
             command.env_remove(name);
         }
     }

@@ -92,7 +92,7 @@ enum Chore {
     },
     /// Runs what has to hold: formatting, lints, tests, documents, rustdoc, dependencies
     ///
-    /// Stops at the first step that fails, with exit code 1, and ends with a table of what ran and for how long. Tools
+    /// Ends with a table of all steps, and with exit code 1 if one failed. Tools
     /// that are missing are installed: those of Python, Node.js and Rust under target/tools, Debian packages only when run
     /// as root (otherwise their names are printed). The first run takes some minutes more, since it builds cargo-deny.
     Test {

@@ -22,8 +22,8 @@ pub struct Entry {
     pub took: Duration,
 }
 
-/// The table: every step that ran, then those that a failure kept from running.
-pub fn summary(ran: &[Entry], not_run: &[&str]) -> String {
+/// The table of all steps.
+pub fn summary(ran: &[Entry]) -> String {
     let mut text = String::from("Summary\n");
     for entry in ran {
         let (word, reason) = match &entry.result {
@@ -34,14 +34,17 @@ pub fn summary(ran: &[Entry], not_run: &[&str]) -> String {
         let line = format!("  {:<14}{word:<13}{:>11}  {reason}", entry.name, minutes(entry.took));
         let _ = writeln!(text, "{}", line.trim_end());
     }
-    for name in not_run {
-        let _ = writeln!(text, "  {name:<14}not run");
-    }
     let _ = writeln!(text, "  {:<27}{:>11}", "total", minutes(ran.iter().map(|entry| entry.took).sum()));
-    let unchecked = ran.iter().filter(|entry| matches!(entry.result, Ok(Outcome::NotChecked(_)))).count();
+    let count = |of: fn(&Entry) -> bool| ran.iter().filter(|entry| of(entry)).count();
+    let failed = count(|entry| entry.result.is_err());
+    let unchecked = count(|entry| matches!(entry.result, Ok(Outcome::NotChecked(_))));
+    if failed > 0 {
+        let _ = writeln!(text, "Steps that failed: {failed}");
+    }
     if unchecked > 0 {
         let _ = writeln!(text, "Steps that could not be checked: {unchecked}");
-    } else if ran.iter().all(|entry| entry.result.is_ok()) {
+    }
+    if failed + unchecked == 0 {
         let _ = writeln!(text, "All passed.");
     }
     text
@@ -72,22 +75,27 @@ mod tests {
   total                       3 min 16 s
 All passed.
 ";
-        assert_eq!(summary(&ran, &[]), expected);
+        assert_eq!(summary(&ran), expected);
     }
 
     #[test]
-    fn a_failure_is_named_and_what_it_kept_from_running_is_listed() {
-        let ran = [entry("formatting", Ok(Outcome::Passed), 0), entry("lints", Err(anyhow::anyhow!("no")), 100)];
-        let summary = summary(&ran, &["tests"]);
-        assert!(summary.contains("  lints         FAILED"), "{summary}");
-        assert!(summary.contains("  tests         not run\n"), "{summary}");
+    fn every_failure_is_in_the_table_and_counted() {
+        let failed = || Err(anyhow::anyhow!("no"));
+        let ran =
+            [entry("formatting", failed(), 0), entry("lints", Ok(Outcome::Passed), 0), entry("tests", failed(), 9)];
+        let summary = summary(&ran);
+        for line in
+            ["  formatting    FAILED", "  lints         passed", "  tests         FAILED", "Steps that failed: 2"]
+        {
+            assert!(summary.contains(line), "{summary}");
+        }
         assert!(!summary.contains("All passed"), "{summary}");
     }
 
     #[test]
     fn what_was_not_checked_never_looks_passed() {
         let ran = [entry("advisories", Ok(Outcome::NotChecked("no database".to_owned())), 0)];
-        let summary = summary(&ran, &[]);
+        let summary = summary(&ran);
         assert!(summary.contains("NOT CHECKED") && summary.contains("no database"), "{summary}");
         assert!(summary.ends_with("could not be checked: 1\n"), "{summary}");
         assert!(!summary.contains("All passed"), "{summary}");

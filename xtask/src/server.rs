@@ -81,7 +81,7 @@ impl Server {
     /// Starts the service on a store, with more arguments.
     pub fn lendpay(programs: &Path, folder: &Path, store: &str, more: &[String]) -> anyhow::Result<Self> {
         let (address, operator) = (free_address()?, free_address()?);
-        let mut command = Command::new(programs.join("lendpay"));
+        let mut command = command::<&str>(Path::new("."), programs.join("lendpay"), &[]);
         command.args(["serve", "--listen", &address.to_string(), "--store", store]);
         command.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]).args(more);
         if !more.iter().any(|flag| flag == RATE_LIMIT) {

@@ -54,32 +54,27 @@ const STEPS: &[Step] = &[
 /// How long the advisory database may take to come.
 const DATABASE_LIMIT: Duration = Duration::from_secs(60);
 
-/// Runs the steps, the slow ones only with `all`, up to the first that fails, and ends with a summary.
+/// Runs the steps, the slow ones only with `all`, and ends with a summary. A failure hides none that come after it.
 pub fn run(root: &Path, all: bool) -> anyhow::Result<()> {
     run_steps(root, &STEPS.iter().filter(|step| all || !step.slow).collect::<Vec<_>>())
 }
 
 fn run_steps(root: &Path, steps: &[&Step]) -> anyhow::Result<()> {
-    let mut ran = Vec::new();
-    let mut failed = None;
-    for step in steps {
+    let run_one = |step: &&Step| {
         println!("\n=== {} ===", step.name);
         let begin = Instant::now();
         let result = (step.run)(root);
         if let Err(error) = &result {
             // Here and not at the very end: a long diff would push the table out of sight.
             println!("error: {error:#}");
-            failed = Some(step.name);
         }
-        ran.push(Entry { name: step.name, result, took: begin.elapsed() });
-        if failed.is_some() {
-            break;
-        }
-    }
-    let not_run: Vec<_> = steps[ran.len()..].iter().map(|step| step.name).collect();
-    println!("\n{}", summary(&ran, &not_run));
-    if let Some(name) = failed {
-        bail!("the step \"{name}\" failed");
+        Entry { name: step.name, result, took: begin.elapsed() }
+    };
+    let ran: Vec<_> = steps.iter().map(run_one).collect();
+    println!("\n{}", summary(&ran));
+    let failed: Vec<_> = ran.iter().filter(|entry| entry.result.is_err()).map(|entry| entry.name).collect();
+    if !failed.is_empty() {
+        bail!("these steps failed: {}", failed.join(", "));
     }
     Ok(())
 }
@@ -144,11 +139,22 @@ fn dependencies(root: &Path) -> anyhow::Result<Outcome> {
     Ok(Outcome::Passed)
 }
 
-/// The database is a git repository elsewhere, so that its absence must not fail the run, nor pass for a clean bill.
+/// The database is a git repository elsewhere, so that its absence must not fail the run, nor pass for a clean bill. A
+/// copy that `LENDPAY_ADVISORY_DB` names must be there.
+#[expect(clippy::disallowed_methods, reason = "of this program, not of the service")]
 fn advisories(root: &Path) -> anyhow::Result<Outcome> {
     let deny = CargoDeny::find_or_install(root)?;
-    if let Err(error) = run_within(&mut deny.command(root, &["fetch", "db"]), DATABASE_LIMIT) {
+    let mut fetch = deny.command(root, &["fetch", "db"]);
+    let copy = std::env::var_os(tools::ADVISORY_DB);
+    if let Some(copy) = &copy {
+        tools::fetch_advisories_from(&mut fetch, Path::new(copy))?;
+    }
+    if let Err(error) = run_within(&mut fetch, DATABASE_LIMIT) {
+        if copy.is_some() {
+            return Err(error);
+        }
         println!("The advisories are NOT CHECKED, since their database could not be fetched: {error:#}");
+        println!("{} may name a copy of it.", tools::ADVISORY_DB);
         return Ok(Outcome::NotChecked("the advisory database could not be fetched".to_owned()));
     }
     run_command(&mut deny.command(root, &["--offline", "check", "advisories"]))?;
@@ -158,6 +164,7 @@ fn advisories(root: &Path) -> anyhow::Result<Outcome> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
 
     #[test]
     fn the_readme_says_of_each_step_where_it_runs() {
@@ -171,12 +178,15 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_stops_the_run_and_is_named() {
-        let first = step("first", |_| Ok(Outcome::Passed));
-        let second = step("second", |_| bail!("out of luck"));
-        let third = step("third", |_| panic!("must not run"));
-        let error = run_steps(Path::new("."), &[&first, &second, &third]).unwrap_err();
-        assert_eq!(error.to_string(), "the step \"second\" failed");
-        run_steps(Path::new("."), &[&first]).unwrap();
+    fn a_failure_hides_no_later_step_and_all_are_named() {
+        static RAN: AtomicUsize = AtomicUsize::new(0);
+        let good = step("good", |_| {
+            RAN.fetch_add(1, Ordering::Relaxed);
+            Ok(Outcome::Passed)
+        });
+        let (bad, worse) = (step("bad", |_| bail!("out of luck")), step("worse", |_| bail!("no luck at all")));
+        let error = run_steps(Path::new("."), &[&good, &bad, &good, &worse, &good]).unwrap_err();
+        assert_eq!((error.to_string().as_str(), RAN.load(Ordering::Relaxed)), ("these steps failed: bad, worse", 3));
+        run_steps(Path::new("."), &[&good]).unwrap();
     }
 }

@@ -6,7 +6,7 @@ pub mod python;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 
 use crate::command::{command, output, run, succeeds};
 
@@ -66,6 +66,20 @@ pub const POWER_SWITCH: &[DebianTool] = &[
     DebianTool { package: "e2fsprogs", probe: &["mkfs.ext4", "-V"] },
     DebianTool { package: "xfsprogs", probe: &["xfs_io", "-V"] },
 ];
+
+/// The variable that names a copy of the advisory database: a git repository.
+pub const ADVISORY_DB: &str = "LENDPAY_ADVISORY_DB";
+
+/// Where cargo-deny fetches the database from.
+const ADVISORY_URL: &str = "https://github.com/RustSec/advisory-db";
+
+/// Makes a command that fetches the advisory database take it from a copy. cargo-deny takes no path, but has git fetch.
+pub fn fetch_advisories_from(fetch: &mut Command, copy: &Path) -> anyhow::Result<()> {
+    let copy = copy.canonicalize().with_context(|| format!("{ADVISORY_DB}: {} cannot be read", copy.display()))?;
+    let key = format!("url.{}.insteadOf", copy.display());
+    fetch.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", key).env("GIT_CONFIG_VALUE_0", ADVISORY_URL);
+    Ok(())
+}
 
 const CARGO_DENY_VERSION: &str = "0.20.2";
 

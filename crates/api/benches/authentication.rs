@@ -11,12 +11,14 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jsonwebtoken::jwk::Jwk;
 use jsonwebtoken::{Algorithm, EncodingKey, Header};
-use lendpay_api::{Clock, KeySource, OAuth, PartnerSettings, Tokens, partner_side};
+use lendpay_api::{Clock, KeySource, OAuth, PartnerSettings, Tokens, event_id, partner_side};
+use lendpay_domain::command::{AddKey, PutPartner, Stamp};
+use lendpay_domain::event::Actor;
 use lendpay_domain::key::{ApiKey, Area, KeyRecord};
-use lendpay_domain::store::{AddKey, PutPartner};
+use lendpay_domain::store::Commands as _;
 use lendpay_domain::text::Name;
-use lendpay_domain::{KeyId, PartnerId, Store as _, Timestamp};
-use lendpay_storage::{SledOptions, SledStore};
+use lendpay_domain::{KeyId, OperationId, PartnerId, Timestamp};
+use lendpay_storage::{EmbeddedOptions, EmbeddedStore};
 use poem::http::{Method, StatusCode};
 use poem::{Endpoint, Request, Response};
 use serde_json::{Value, json};
@@ -66,7 +68,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 
 async fn measure() -> Result<ExitCode, Box<dyn Error>> {
     let directory = tempfile::tempdir()?;
-    let store = Arc::new(SledStore::open(directory.path(), SledOptions::default())?);
+    let store = Arc::new(EmbeddedStore::open(directory.path(), EmbeddedOptions::default())?);
     let key = fill(&store).await?;
     let random = aws_lc_rs::rand::SystemRandom::new();
     let es256 = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &random)?;
@@ -117,6 +119,7 @@ async fn round(endpoint: &impl Endpoint<Output = Response>, kind: &Kind) -> Resu
     for _ in 0..REQUESTS {
         let mut request = Request::builder()
             .method(Method::POST)
+            .header("host", "localhost")
             .uri_str("/lending/applications/5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21/offers/none/accept");
         if let Some((name, value)) = &kind.header {
             request = request.header(*name, value);
@@ -136,13 +139,15 @@ fn on_cpu() -> Result<f64, Box<dyn Error>> {
 }
 
 /// Fills the store with partners that each have a key and a client; returns a key of one.
-async fn fill(store: &SledStore) -> Result<String, Box<dyn Error>> {
+async fn fill(store: &EmbeddedStore) -> Result<String, Box<dyn Error>> {
     let (at, mut last) = (Still.now(), String::new());
+    let operation = OperationId::from_bytes([1; 16]);
+    let stamp = || Stamp { at, event: event_id(), actor: Actor::Operator, operation };
     for n in 0..PARTNERS {
         let (id, key) = (PartnerId::from_bytes([n; 16]), ApiKey::from_random([n; 32]));
         let name = Name::parse("A partner")?;
         let client = Some(format!("client-{n}"));
-        store.put_partner(PutPartner { id, name: name.clone(), oauth_client_id: client, at }).await?;
+        store.run(PutPartner { id, name: name.clone(), oauth_client_id: client, stamp: stamp() }).await?;
         let record = KeyRecord {
             id: KeyId::from_bytes([n; 16]),
             partner: id,
@@ -153,7 +158,7 @@ async fn fill(store: &SledStore) -> Result<String, Box<dyn Error>> {
             expires_at: None,
             revoked_at: None,
         };
-        store.add_key(AddKey { key: record }).await?;
+        store.run(AddKey { key: record, stamp: stamp() }).await?;
         last = key.reveal().to_owned();
     }
     Ok(last)

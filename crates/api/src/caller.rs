@@ -4,9 +4,10 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::rate_limit::Limiter;
 use crate::tokens::{Refusal, Tokens};
+use lendpay_domain::PartnerId;
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{Area, Areas, KeyHash};
-use lendpay_domain::{PartnerId, Store};
+use lendpay_domain::store::{Commands, Queries};
 use poem::http::{HeaderMap, header};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
@@ -81,7 +82,7 @@ struct Known {
 
 impl Gate {
     /// Checks credentials, then the rate, then the area (contract 2.6). Notes the partner, and what it has left.
-    pub async fn admit<S: Store>(
+    pub async fn admit<S: Commands + Queries>(
         &self,
         store: &S,
         credentials: &Credentials,
@@ -97,8 +98,8 @@ impl Gate {
                 verdict.and_then(|()| known.into(area))
             }
             Err(failure) => {
-                if let (true, Some(peer)) = (failure.is_unauthenticated(), context.peer) {
-                    limiter.count_failure(peer)?;
+                if failure.is_unauthenticated() {
+                    limiter.failures.count(context.peer)?;
                 }
                 Err(failure)
             }
@@ -106,7 +107,7 @@ impl Gate {
     }
 
     /// An API key decides when there is one.
-    async fn authenticate<S: Store>(
+    async fn authenticate<S: Commands + Queries>(
         &self,
         store: &S,
         credentials: &Credentials,
@@ -133,7 +134,7 @@ impl Known {
 }
 
 /// Checks a token, whose client must be a partner's.
-async fn holder_of<S: Store>(store: &S, tokens: &Tokens, token: &Token, context: &Context) -> Result<Known, Failure> {
+async fn holder_of(store: &impl Queries, tokens: &Tokens, token: &Token, context: &Context) -> Result<Known, Failure> {
     let refused = |refusal: Refusal| {
         tracing::debug!(operation = %context.operation, reason = %refusal, "a token is not accepted");
         Failure::InvalidToken

@@ -1,8 +1,8 @@
-//! Time, as the one thing that tests must be able to hold still.
+//! The clock, which tests replace.
 
 use lendpay_domain::Timestamp;
 
-/// Tells the time. Asked once for each request; the answer travels in the command.
+/// Tells the time. Read once for each request; commands carry it.
 pub trait Clock: Send + Sync + 'static {
     /// The present moment.
     fn now(&self) -> Timestamp;

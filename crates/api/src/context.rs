@@ -1,10 +1,12 @@
 //! What is known of a request from its first byte on.
 
+use crate::failure::Failure;
 use crate::random;
 use crate::rate_limit::Allowance;
+use crate::request_body;
 use crate::trace::TraceParent;
+use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::store::Stamp;
 use lendpay_domain::{OperationId, PartnerId, Timestamp};
 use poem::{FromRequest, Request, RequestBody};
 use std::net::{IpAddr, SocketAddr};
@@ -22,19 +24,27 @@ pub(crate) struct Context {
     noted: Arc<Noted>,
 }
 
-/// What an operation finds out, for the shell.
-#[derive(Default)]
+/// The body, and what an operation finds out, for the shell.
 struct Noted {
+    body: request_body::RequestBody,
     partner: OnceLock<PartnerId>,
     allowance: OnceLock<Allowance>,
 }
 
 impl Context {
-    pub fn new(request: &Request, at: Timestamp) -> Self {
+    /// Takes the request's body, so that nobody reads it unasked.
+    pub fn new(request: &mut Request, at: Timestamp) -> Self {
         let caller = TraceParent::of(request.headers());
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
-        Self { operation, at, caller, peer, noted: Arc::default() }
+        let body = request_body::RequestBody::new(request.take_body());
+        let noted = Noted { body, partner: OnceLock::new(), allowance: OnceLock::new() };
+        Self { operation, at, caller, peer, noted: Arc::new(noted) }
+    }
+
+    /// What the shell has put into a request.
+    pub fn of(request: &Request) -> poem::Result<Self> {
+        Ok(request.data::<Self>().ok_or(Failure::Internal)?.clone())
     }
 
     /// Notes for whom the request is made.
@@ -57,6 +67,16 @@ impl Context {
         self.noted.allowance.get()
     }
 
+    /// The request's body.
+    pub fn body(&self) -> &request_body::RequestBody {
+        &self.noted.body
+    }
+
+    /// Reads the request's body. For operations that have checked the caller.
+    pub async fn read_body(&self) -> Result<Vec<u8>, Failure> {
+        self.noted.body.read().await
+    }
+
     /// The stamp for the command that this request carries.
     pub fn stamp(&self, actor: Actor) -> Stamp {
         Stamp { at: self.at, event: random::event_id(), actor, operation: self.operation }
@@ -65,6 +85,6 @@ impl Context {
 
 impl<'a> FromRequest<'a> for Context {
     async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
-        Ok(poem::web::Data::<&Self>::from_request_without_body(request).await?.0.clone())
+        Self::of(request)
     }
 }

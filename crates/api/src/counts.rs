@@ -1,5 +1,5 @@
-//! What the shell counts: requests by route and status, and how long they took. Plain counters, so that a request costs a
-//! few additions; whoever shows them chooses the format.
+//! What the shell counts: requests by route and status, and how long they took. Plain counters, so that a request costs
+//! a few additions; whoever shows them chooses the format.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,6 +31,7 @@ pub struct RequestCounts {
     routes: OnceLock<Box<[RouteCounts]>>,
     /// Refused with 429: partners, addresses.
     limited: [AtomicU64; 2],
+    auth_failures: AtomicU64,
 }
 
 /// The counters of a route.
@@ -55,20 +56,26 @@ impl RequestCounts {
         let _ = self.routes.set(routes);
     }
 
-    /// Requests that were refused with 429: of a `partner` over its limit, and of an `address` that failed to authenticate too
-    /// often.
+    /// Requests that were refused with 429: of a `partner` over its limit, and of an `address` that failed to
+    /// authenticate too often.
     pub fn limited(&self) -> [(&'static str, u64); 2] {
         let [partner, address] = self.limited.each_ref().map(|count| count.load(Ordering::Relaxed));
         [("partner", partner), ("address", address)]
     }
 
-    /// Counts a refusal with 429, of somebody known or of an address.
-    pub(crate) fn count_limited(&self, known: bool) {
-        self.limited[usize::from(!known)].fetch_add(1, Ordering::Relaxed);
+    /// Requests without valid credentials, whether they were told so (401) or were too many (429).
+    pub fn auth_failures(&self) -> u64 {
+        self.auth_failures.load(Ordering::Relaxed)
     }
 
-    /// Counts a request to the route of this number, or to none.
-    pub(crate) fn count(&self, route: Option<usize>, status: u16, took: Duration) {
+    /// Counts a request, of somebody `known` or not, to the route of this number, or to none.
+    pub(crate) fn count(&self, route: Option<usize>, status: u16, took: Duration, known: bool) {
+        if status == 429 {
+            self.limited[usize::from(!known)].fetch_add(1, Ordering::Relaxed);
+        }
+        if status == 401 || status == 429 && !known {
+            self.auth_failures.fetch_add(1, Ordering::Relaxed);
+        }
         let routes = self.routes();
         if let Some(route) = routes.get(route.unwrap_or(routes.len().saturating_sub(1))) {
             route.add(status, took);
@@ -127,15 +134,19 @@ mod tests {
     #[test]
     fn requests_are_counted_by_route_and_status() {
         let counts = RequestCounts::default();
-        counts.count(None, 200, Duration::ZERO);
+        counts.count(None, 200, Duration::ZERO, true);
         counts.set_routes(["/a", "/b"].into_iter());
         for (route, status, took) in [(Some(1), 200, 1), (Some(1), 404, 3), (None, 404, 29_000), (Some(1), 200, 1)] {
-            counts.count(route, status, Duration::from_millis(took));
+            counts.count(route, status, Duration::from_millis(took), true);
         }
         let [a, b, other] = counts.routes() else { panic!("three routes") };
         assert_eq!(a.by_status().count(), 0);
         assert_eq!(b.by_status().collect::<Vec<_>>(), [(200, 2), (404, 1)]);
         assert_eq!((b.buckets()[1], b.buckets()[3], b.total()), (2, 1, (3, Duration::from_millis(5))));
         assert_eq!((other.template(), other.buckets()[11]), ("-", 1));
+        for (status, known) in [(401, false), (429, false), (429, true), (403, true)] {
+            counts.count(None, status, Duration::ZERO, known);
+        }
+        assert_eq!((counts.limited(), counts.auth_failures()), ([("partner", 1), ("address", 1)], 2));
     }
 }

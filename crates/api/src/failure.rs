@@ -1,9 +1,9 @@
-//! Everything that can go wrong, and the one place that says how it looks from outside (contract 1.4, 2.6).
+//! Every failure, and the table that gives its status, code and text (contract 1.4, 2.6).
 
 use crate::operator_failure::OperatorFailure;
-use crate::side::{Shape, Side};
+use crate::side::Shape;
 use crate::tokens::scheme::Scope;
-use crate::wire::error::{LendingError, OperatorError, PaymentsError};
+use crate::wire::error::ErrorBody;
 use crate::wire::time::Time;
 use lendpay_domain::key::Area;
 use lendpay_domain::life_cycle::IllegalMove;
@@ -13,7 +13,7 @@ use poem::error::ResponseError;
 use poem::http::{HeaderName, HeaderValue, StatusCode, header};
 use std::fmt;
 
-/// Why a request is not answered with what it asked for. Operations return it; only the shell makes a response of it.
+/// Why a request is not answered with what it asked for. Operations return it; it knows nothing of HTTP's bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failure {
     /// Neither form of authentication is there.
@@ -36,8 +36,12 @@ pub enum Failure {
     NotFound,
     /// The address knows other methods: those in the text, separated by commas.
     MethodNotAllowed(String),
-    /// The body or the request's head is too long.
+    /// The body is too long.
     TooLarge,
+    /// The request's head has too many fields, or is too long.
+    HeadTooLarge,
+    /// The request does not say once, in valid form, which host it is for.
+    BadHost,
     /// The request took too long.
     Timeout,
     /// The body could not be read to its end, or the request is not HTTP.
@@ -60,8 +64,8 @@ pub enum Failure {
     Internal,
 }
 
-/// How a failure looks from outside.
-pub(crate) struct Look {
+/// A failure as callers see it.
+pub(crate) struct Presentation {
     pub status: StatusCode,
     pub code: &'static str,
     pub title: &'static str,
@@ -70,7 +74,7 @@ pub(crate) struct Look {
 
 impl Failure {
     /// The table of failures.
-    fn look(&self) -> Look {
+    fn presentation(&self) -> Presentation {
         let (status, code, title, message) = match self {
             Self::NoCredentials => (
                 StatusCode::UNAUTHORIZED,
@@ -118,7 +122,9 @@ impl Failure {
                     Status::Archived => ("OfferArchived", "Offer archived", "This offer has been archived."),
                     Status::Expired => ("OfferExpired", "Offer expired", "This offer is no longer valid."),
                     // The life cycle accepts these.
-                    Status::Offered | Status::CustomerAccepted | Status::Advanced => return Self::Internal.look(),
+                    Status::Offered | Status::CustomerAccepted | Status::Advanced => {
+                        return Self::Internal.presentation();
+                    }
                 };
                 (StatusCode::CONFLICT, code, title, message)
             }
@@ -145,6 +151,18 @@ impl Failure {
                 "RequestTooLarge",
                 "Request too large",
                 "The request is larger than is allowed: a body may have 65,536 bytes.",
+            ),
+            Self::HeadTooLarge => (
+                StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
+                "RequestTooLarge",
+                "Request head too large",
+                "The request's head is larger than is allowed: it may have 100 header fields and 32,768 bytes.",
+            ),
+            Self::BadHost => (
+                StatusCode::BAD_REQUEST,
+                "BadRequest",
+                "Invalid Host",
+                "The request must have one header Host, which names the host and the port as in its URL.",
             ),
             Self::Timeout => (
                 StatusCode::REQUEST_TIMEOUT,
@@ -182,7 +200,7 @@ impl Failure {
                 "Idempotency-Key already used",
                 "This Idempotency-Key was used for another payload. Use a new key for a new buyer.",
             ),
-            Self::Operator(failure) => return failure.look(),
+            Self::Operator(failure) => return failure.presentation(),
             Self::Store(StoreError::OutcomeUnknown) => (
                 StatusCode::SERVICE_UNAVAILABLE,
                 "Unavailable",
@@ -203,12 +221,12 @@ impl Failure {
                 "Something went wrong on our side. Quote the operationId when you contact support.",
             ),
         };
-        Look { status, code, title, message }
+        Presentation { status, code, title, message }
     }
 
     /// The status of the response.
     pub fn status(&self) -> StatusCode {
-        self.look().status
+        self.presentation().status
     }
 
     /// Whether it is about who calls.
@@ -218,7 +236,7 @@ impl Failure {
 
     /// The stable name of the failure, which lending and operator errors carry as `errorCode`.
     pub fn code(&self) -> &'static str {
-        self.look().code
+        self.presentation().code
     }
 
     /// The messages for `errors`.
@@ -255,9 +273,11 @@ impl Failure {
             Self::MissingScope(area) => {
                 let scope = Scope::of(*area).text();
                 let challenge = format!("Bearer realm=\"lendpay\", error=\"insufficient_scope\", scope=\"{scope}\"");
-                Some((header::WWW_AUTHENTICATE, HeaderValue::from_str(&challenge).ok()?))
+                Some((header::WWW_AUTHENTICATE, challenge.try_into().expect("scopes are ASCII")))
             }
-            Self::MethodNotAllowed(allow) => Some((header::ALLOW, HeaderValue::from_str(allow).ok()?)),
+            Self::MethodNotAllowed(allow) => {
+                Some((header::ALLOW, HeaderValue::from_str(allow).expect("methods are ASCII")))
+            }
             Self::Store(StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown) => {
                 Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
             }
@@ -266,66 +286,33 @@ impl Failure {
         }
     }
 
-    /// The body for the lending area.
-    pub(crate) fn lending(&self, operation: OperationId, at: Timestamp) -> LendingError {
-        let look = self.look();
-        LendingError {
-            title: look.title.to_owned(),
-            message: look.message.to_owned(),
-            error_code: look.code.to_owned(),
-            errors: self.details(),
-            date: Time(at),
-            operation_id: operation.to_string(),
-        }
-    }
-
-    /// The body for everything else.
-    pub(crate) fn payments(&self, operation: OperationId, at: Timestamp) -> PaymentsError {
-        let look = self.look();
-        PaymentsError {
-            title: look.title.to_owned(),
-            message: look.message.to_owned(),
-            errors: self.details(),
-            date: Time(at),
-            operation_id: operation.to_string(),
-        }
-    }
-
-    /// The body for the operator's side.
-    pub(crate) fn operator(&self, operation: OperationId, at: Timestamp) -> OperatorError {
-        let look = self.look();
-        let message = match self {
-            Self::NotFound => {
+    /// The body in a shape.
+    pub(crate) fn body(&self, shape: Shape, operation: OperationId, at: Timestamp) -> ErrorBody {
+        let Presentation { code, title, message, .. } = self.presentation();
+        let message = match (shape, self) {
+            (Shape::Operator, Self::NotFound) => {
                 "There is nothing at this address. The document at /operator/openapi.json lists what there is."
             }
-            Self::Timeout => "The request took too long; it may or may not have taken effect.",
-            _ => look.message,
+            (Shape::Operator, Self::RateLimited(_)) => {
+                "Your address has failed to authenticate too often. Wait for the time in Retry-After."
+            }
+            (Shape::Operator, Self::Timeout) => "The request took too long; it may or may not have taken effect.",
+            _ => message,
         };
-        OperatorError {
-            title: look.title.to_owned(),
-            message: message.to_owned(),
-            error_code: look.code.to_owned(),
+        ErrorBody {
+            title,
+            message,
+            error_code: (shape != Shape::Payments).then_some(code),
             errors: self.details(),
             date: Time(at),
             operation_id: operation.to_string(),
         }
-    }
-
-    /// The body in a shape, as JSON.
-    pub(crate) fn body(&self, shape: Shape, operation: OperationId, at: Timestamp) -> Vec<u8> {
-        let json = match shape {
-            Shape::Lending => serde_json::to_vec(&self.lending(operation, at)),
-            Shape::Payments => serde_json::to_vec(&self.payments(operation, at)),
-            Shape::Operator => serde_json::to_vec(&self.operator(operation, at)),
-        };
-        // Strings and a date: there is nothing in them that cannot be JSON.
-        json.unwrap_or_default()
     }
 }
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.look().title)
+        f.write_str(self.presentation().title)
     }
 }
 
@@ -333,7 +320,7 @@ impl std::error::Error for Failure {}
 
 impl ResponseError for Failure {
     fn status(&self) -> StatusCode {
-        self.look().status
+        self.presentation().status
     }
 }
 
@@ -341,31 +328,4 @@ impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
-}
-
-/// A whole HTTP/1.1 response for a request that was refused before it could be read: its head is not HTTP (400), too long
-/// (431, 414) or too slow (408), or there are too many connections (503). The connection ends with it. The path is not known then, so partners get no `errorCode`.
-pub fn refusal(side: Side, status: u16, at: Timestamp) -> Vec<u8> {
-    let failure = match status {
-        408 => Failure::Timeout,
-        414 | 431 => Failure::TooLarge,
-        503 => Failure::Store(StoreError::Overloaded),
-        _ => Failure::BadRequest,
-    };
-    let status = StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST);
-    let operation = crate::random::operation_id();
-    let body = failure.body(side.shape(""), operation, at);
-    tracing::info!(status = status.as_u16(), %operation, "refused before it could be read");
-    let mut response =
-        format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
-    for (name, value) in crate::shell::common_headers(side) {
-        response.push_str(&format!("{name}: {value}\r\n"));
-    }
-    if let Some((name, value)) = failure.header() {
-        response.push_str(&format!("{name}: {}\r\n", value.to_str().unwrap_or_default()));
-    }
-    response.push_str(&format!("x-request-id: {operation}\r\nconnection: close\r\n\r\n"));
-    let mut response = response.into_bytes();
-    response.extend_from_slice(&body);
-    response
 }

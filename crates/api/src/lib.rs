@@ -1,10 +1,11 @@
 //! The HTTP side: wire types, operations, authentication, errors, the outer shell and the OpenAPI documents.
 //!
-//! Knows the domain and its [`Store`](lendpay_domain::Store) port; knows no database, no file path and no environment.
+//! Knows the domain and its ports ([`store`](lendpay_domain::store)); knows no database, no file path and no environment.
 //!
 //! A request passes `shell` (request id, time and size limit, CORS, panics, log line), then an operation in
-//! `operations`, which authenticates through `caller` (keys) and `tokens` (OAuth 2.0), turns the wire into a domain command, hands it to the store and
-//! turns the outcome back into the wire. Whatever fails is a [`Failure`]; only `shell` makes a body of it.
+//! `operations`. It authenticates through `caller` (keys) and `tokens` (OAuth 2.0), parses the request into a command
+//! of the domain, passes it to the store and renders the outcome. Every failure is a [`Failure`]; only `shell` and
+//! `refusal` make a response of it.
 
 mod caller;
 mod clock;
@@ -16,12 +17,14 @@ mod failure;
 mod fuzz;
 mod operations;
 mod operator_failure;
+mod operator_hosts;
 mod operator_key;
 mod operator_side;
 mod pages;
 mod partner_side;
 mod random;
 mod rate_limit;
+mod refusal;
 mod request_body;
 mod shell;
 mod side;
@@ -32,13 +35,15 @@ mod wire;
 
 pub use clock::Clock;
 pub use counts::{BUCKETS, RequestCounts, RouteCounts};
-pub use failure::{Failure, refusal};
-pub use operator_failure::{OperatorFailure, Thing};
+pub use failure::Failure;
+pub use operator_failure::{OperatorFailure, Resource};
+pub use operator_hosts::Hosts;
 pub use operator_key::{BadOperatorKey, OperatorKey};
 pub use operator_side::{OperatorSettings, operator_side};
 pub use partner_side::{PartnerSettings, counted_partner_side, partner_side};
 pub use random::{event_id, key_bits, span_id, uuid};
 pub use rate_limit::{BadRateLimit, RateLimit, network};
+pub use refusal::refusal;
 pub use shell::{FirstByte, Limits};
 pub use side::Side;
 pub use tokens::{KeySource, OAuth, Tokens};

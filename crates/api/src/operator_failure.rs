@@ -1,6 +1,6 @@
 //! What can go wrong on the operator's side only.
 
-use crate::failure::{Failure, Look};
+use crate::failure::{Failure, Presentation};
 use lendpay_domain::life_cycle::IllegalMove;
 use lendpay_domain::offer::Status;
 use poem::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -12,8 +12,8 @@ pub enum OperatorFailure {
     NoKey,
     /// The header holds another key, or is there twice.
     InvalidKey,
-    /// There is no such thing.
-    NotThere(Thing),
+    /// There is no such resource.
+    NotFound(Resource),
     /// The life cycle does not allow it.
     IllegalMove(IllegalMove),
     /// The offer is no longer Offered.
@@ -22,13 +22,15 @@ pub enum OperatorFailure {
     ApplicationOwned,
     /// Another partner has this client id.
     ClientIdTaken,
+    /// The request names a host that is not this service's.
+    UnknownHost,
     /// Fields or parameters are not acceptable; one message for each, beginning with its path.
     BadFields(Vec<String>),
 }
 
 /// What an address can name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum Resource {
     /// A partner.
     Partner,
     /// A key of a partner.
@@ -43,7 +45,7 @@ pub enum Thing {
 
 impl OperatorFailure {
     /// The table of failures.
-    pub(crate) fn look(&self) -> Look {
+    pub(crate) fn presentation(&self) -> Presentation {
         let (status, code, title, message) = match self {
             Self::NoKey => (
                 StatusCode::UNAUTHORIZED,
@@ -57,21 +59,21 @@ impl OperatorFailure {
                 "Invalid operator key",
                 "The key in X-Operator-Key is not the one that this service was started with.",
             ),
-            Self::NotThere(thing) => {
-                let (code, title, message) = match thing {
-                    Thing::Partner => {
+            Self::NotFound(resource) => {
+                let (code, title, message) = match resource {
+                    Resource::Partner => {
                         ("PartnerNotFound", "Partner not found", "There is no partner with this identifier.")
                     }
-                    Thing::Key => ("KeyNotFound", "Key not found", "The partner has no key with this identifier."),
-                    Thing::Application => (
+                    Resource::Key => ("KeyNotFound", "Key not found", "The partner has no key with this identifier."),
+                    Resource::Application => (
                         "ApplicationNotFound",
                         "Application not found",
                         "There is no application with this identifier.",
                     ),
-                    Thing::Offer => {
+                    Resource::Offer => {
                         ("OfferNotFound", "Offer not found", "The application has no offer with this identifier.")
                     }
-                    Thing::Buyer => ("BuyerNotFound", "Buyer not found", "There is no buyer with this identifier."),
+                    Resource::Buyer => ("BuyerNotFound", "Buyer not found", "There is no buyer with this identifier."),
                 };
                 (StatusCode::NOT_FOUND, code, title, message)
             }
@@ -99,11 +101,18 @@ impl OperatorFailure {
                 "Client id is taken",
                 "Another partner has this OAuth client id.",
             ),
+            Self::UnknownHost => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "UnknownHost",
+                "Unknown host",
+                "The operator's side is not called by this name. The service's setting --operator-hosts lists names besides \
+                 those of its own machine.",
+            ),
             Self::BadFields(_) => {
                 (StatusCode::BAD_REQUEST, "InvalidData", "Invalid data", "The data of the request is not acceptable.")
             }
         };
-        Look { status, code, title, message }
+        Presentation { status, code, title, message }
     }
 
     /// The messages for `errors`.
@@ -112,9 +121,12 @@ impl OperatorFailure {
             Self::BadFields(problems) => problems.clone(),
             Self::IllegalMove(illegal) => vec![illegal.to_string()],
             Self::TermsFixed(status) => vec![format!("The offer is {status}.")],
-            Self::NoKey | Self::InvalidKey | Self::NotThere(_) | Self::ApplicationOwned | Self::ClientIdTaken => {
-                Vec::new()
-            }
+            Self::NoKey
+            | Self::InvalidKey
+            | Self::NotFound(_)
+            | Self::ApplicationOwned
+            | Self::ClientIdTaken
+            | Self::UnknownHost => Vec::new(),
         }
     }
 

@@ -1,12 +1,9 @@
 //! The operator's key (contract 2.9): who has it may do everything.
 
-use crate::failure::Failure;
 use crate::operator_failure::OperatorFailure;
 use lendpay_domain::key::KeyHash;
 use poem::http::HeaderMap;
-use poem::{Request, RequestBody};
-use poem_openapi::registry::{MetaSecurityScheme, Registry};
-use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
+use std::collections::BTreeSet;
 use std::fmt;
 
 const HEADER: &str = "x-operator-key";
@@ -15,13 +12,18 @@ const HEADER: &str = "x-operator-key";
 #[derive(Clone)]
 pub struct OperatorKey([u8; 32]);
 
-/// The key is shorter than [`OperatorKey::SHORTEST`] or holds what a header cannot.
+/// The key is shorter than [`OperatorKey::SHORTEST`], has fewer than [`OperatorKey::VARIETY`] different characters, or
+/// holds what a header cannot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BadOperatorKey;
 
 impl fmt::Display for BadOperatorKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the operator key must have at least {} visible ASCII characters", OperatorKey::SHORTEST)
+        let (length, variety) = (OperatorKey::SHORTEST, OperatorKey::VARIETY);
+        write!(
+            f,
+            "the operator key must have at least {length} visible ASCII characters, at least {variety} of them different"
+        )
     }
 }
 
@@ -31,12 +33,17 @@ impl OperatorKey {
     /// The fewest characters that a key may have.
     pub const SHORTEST: usize = 32;
 
+    /// The fewest different characters that a key may have: a word that is repeated has fewer, random digits have more.
+    pub const VARIETY: usize = 10;
+
     /// Checks length and characters.
     ///
     /// # Errors
     /// See [`BadOperatorKey`].
     pub fn parse(text: &str) -> Result<Self, BadOperatorKey> {
-        let good = text.len() >= Self::SHORTEST && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let different = text.bytes().collect::<BTreeSet<_>>().len();
+        let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
+        let good = visible && text.len() >= Self::SHORTEST && different >= Self::VARIETY;
         if good { Ok(Self(KeyHash::of(text).to_bytes())) } else { Err(BadOperatorKey) }
     }
 
@@ -48,11 +55,11 @@ impl OperatorKey {
     }
 
     /// Lets through who has the key.
-    pub(crate) fn admit(&self, credentials: &OperatorCredentials) -> Result<(), Failure> {
-        match &credentials.0 {
-            None => Err(OperatorFailure::NoKey.into()),
+    pub(crate) fn admit(&self, presented: &PresentedKey) -> Result<(), OperatorFailure> {
+        match &presented.0 {
+            None => Err(OperatorFailure::NoKey),
             Some(Some(presented)) if self.is(presented) => Ok(()),
-            Some(_) => Err(OperatorFailure::InvalidKey.into()),
+            Some(_) => Err(OperatorFailure::InvalidKey),
         }
     }
 }
@@ -63,46 +70,15 @@ impl fmt::Debug for OperatorKey {
     }
 }
 
-/// What a request presents: nothing, one readable header, or something else. Extracting it never fails.
-pub(crate) struct OperatorCredentials(Option<Option<String>>);
+/// What a request presents: nothing, one readable header, or something else.
+pub(crate) struct PresentedKey(Option<Option<String>>);
 
-impl OperatorCredentials {
-    fn of(headers: &HeaderMap) -> Self {
+impl PresentedKey {
+    /// Reads the header.
+    pub fn of(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let first = values.next();
         Self(first.map(|value| value.to_str().ok().filter(|_| values.next().is_none()).map(str::to_owned)))
-    }
-}
-
-impl<'a> ApiExtractor<'a> for OperatorCredentials {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::SecurityScheme];
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn register(registry: &mut Registry) {
-        let scheme = MetaSecurityScheme {
-            ty: "apiKey",
-            description: Some("The operator's key, as the service was started with it."),
-            name: Some("X-Operator-Key"),
-            key_in: Some("header"),
-            scheme: None,
-            bearer_format: None,
-            flows: None,
-            openid_connect_url: None,
-        };
-        registry.create_security_scheme("OperatorKey", scheme);
-    }
-
-    fn security_schemes() -> Vec<&'static str> {
-        vec!["OperatorKey"]
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        _options: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
-        Ok(Self::of(request.headers()))
     }
 }
 
@@ -113,10 +89,11 @@ mod tests {
     const GOOD: &str = "0123456789abcdef0123456789abcdef";
 
     #[test]
-    fn a_key_has_32_visible_characters_or_more() {
+    fn a_key_has_32_visible_characters_or_more_10_of_them_different() {
         assert!(OperatorKey::parse(GOOD).is_ok());
         let blank = format!("{GOOD} ");
-        for text in ["", &GOOD[1..], &blank, "ä123456789abcdef0123456789abcdef"] {
+        let repeated = "012345678".repeat(9);
+        for text in ["", &GOOD[1..], &blank, "ä123456789abcdef0123456789abcdef", &repeated] {
             assert!(OperatorKey::parse(text).is_err(), "{text}");
         }
     }
@@ -129,12 +106,12 @@ mod tests {
             for value in values {
                 headers.append(HEADER, value.parse().expect("a header value"));
             }
-            key.admit(&OperatorCredentials::of(&headers))
+            key.admit(&PresentedKey::of(&headers))
         };
         assert_eq!(admit(&[GOOD]), Ok(()));
-        assert_eq!(admit(&[]), Err(OperatorFailure::NoKey.into()));
+        assert_eq!(admit(&[]), Err(OperatorFailure::NoKey));
         for wrong in [&[""][..], &[&GOOD[1..]], &[GOOD, GOOD], &["é"], &["0123456789ABCDEF0123456789ABCDEF"]] {
-            assert_eq!(admit(wrong), Err(OperatorFailure::InvalidKey.into()), "{wrong:?}");
+            assert_eq!(admit(wrong), Err(OperatorFailure::InvalidKey), "{wrong:?}");
         }
         assert_eq!(format!("{key:?}"), "OperatorKey(…)");
     }

@@ -19,7 +19,9 @@ use crate::operations::operator::put_application::PutApplicationApi;
 use crate::operations::operator::put_offer::PutOfferApi;
 use crate::operations::operator::put_partner::PutPartnerApi;
 use crate::operations::operator::revoke_key::RevokeKeyApi;
+use crate::operator_hosts::{Hosts, Named};
 use crate::operator_key::OperatorKey;
+use crate::rate_limit::Failures;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::trace::Traces;
@@ -33,6 +35,8 @@ use std::sync::atomic::AtomicBool;
 pub struct OperatorSettings<S> {
     /// Who has this key may do everything.
     pub key: OperatorKey,
+    /// By which names it may be called.
+    pub hosts: Hosts,
     /// What a request may take.
     pub limits: Limits,
     /// Says why the store has failed, if it has.
@@ -68,8 +72,8 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { key, limits, reason, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), key });
+    let OperatorSettings { key, hosts, limits, reason, stopping, metrics, traces } = settings;
+    let operator = Arc::new(Operator { store: Arc::clone(&store), key, failures: Failures::default() });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));
@@ -78,5 +82,6 @@ pub fn operator_side<S: Store>(
         .nest_no_strip("/operator", OpenApiService::new(operations(&operator), "", ""))
         .nest_no_strip("/health", OpenApiService::new(HealthApi { store, reason, stopping }, "", ""))
         .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
+    let inner = Named { inner, hosts };
     Shell { inner, clock, limits, routes: Routes(routes), side: Side::Operator, counts, traces }
 }

@@ -1,13 +1,19 @@
 //! The pages for people and generators: Swagger UI and the document in both forms. Nothing is loaded from outside.
 
+mod negotiation;
+
 use crate::shell::Route;
 use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use poem::endpoint::{BoxEndpoint, make_sync};
 use poem::http::{HeaderValue, StatusCode, header};
-use poem::{Endpoint, EndpointExt as _, Response, get};
+use poem::{Endpoint, EndpointExt as _, Request, Response, get};
 use sha2::{Digest as _, Sha256};
-use std::sync::Arc;
+use std::io::Write as _;
+use std::sync::OnceLock;
 
 /// What the pages show.
 pub(crate) struct Pages {
@@ -19,16 +25,19 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Adds `/docs`, `/openapi.json`, `/openapi.yaml` below `prefix` and a way there from `/`, and says which addresses these
-    /// are.
+    /// Adds `/docs`, `/openapi.json`, `/openapi.yaml` below `prefix`, redirects from `/` and `/docs/`, and an empty
+    /// `/favicon.ico`, which browsers ask for. Returns the addresses of these.
     pub fn add(self, mut router: poem::Route, prefix: &str) -> (poem::Route, Vec<Route>) {
         let docs = format!("{prefix}/docs");
-        let policy = policy(&self.html, self.token_url.as_deref());
-        let pages: [(String, BoxEndpoint<'static, Response>); 4] = [
+        let html = complete(&self.html);
+        let policy = policy(&html, self.token_url.as_deref());
+        let pages: [(String, BoxEndpoint<'static, Response>); 6] = [
             ("/".to_owned(), redirect(&docs).boxed()),
-            (docs, fixed("text/html; charset=utf-8", self.html, policy).boxed()),
-            (format!("{prefix}/openapi.json"), fixed("application/json", self.json, None).boxed()),
-            (format!("{prefix}/openapi.yaml"), fixed("application/yaml", self.yaml, None).boxed()),
+            ("/favicon.ico".to_owned(), make_sync(|_| Response::from(StatusCode::NO_CONTENT)).boxed()),
+            (format!("{docs}/"), redirect(&docs).boxed()),
+            (docs, Page::new("text/html; charset=utf-8", html, policy).serve().boxed()),
+            (format!("{prefix}/openapi.json"), Page::new("application/json", self.json, None).serve().boxed()),
+            (format!("{prefix}/openapi.yaml"), Page::new("application/yaml", self.yaml, None).serve().boxed()),
         ];
         let mut routes = Vec::new();
         for (path, page) in pages {
@@ -39,19 +48,67 @@ impl Pages {
     }
 }
 
-fn fixed(content_type: &'static str, text: String, policy: Option<HeaderValue>) -> impl Endpoint<Output = Response> {
-    let bytes: Arc<str> = text.into();
-    make_sync(move |_| {
-        let mut response = Response::builder().content_type(content_type).body(bytes.to_string());
+/// Adds what Swagger UI's page lacks: the document type, the language and the viewport.
+fn complete(html: &str) -> String {
+    const HEAD: &str = "<head>\n    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";
+    let html = html.trim_start().replacen("<html charset=\"UTF-8\">", "<html lang=\"en\">", 1);
+    format!("<!doctype html>\n{}", html.replacen("<head>", HEAD, 1))
+}
+
+/// A page that is the same for everybody. All answers share its bytes.
+struct Page {
+    content_type: &'static str,
+    policy: Option<HeaderValue>,
+    plain: Bytes,
+    /// Compressed and hashed when first asked for: most processes serve no page.
+    gzip: OnceLock<Bytes>,
+    digest: OnceLock<String>,
+}
+
+impl Page {
+    fn new(content_type: &'static str, text: String, policy: Option<HeaderValue>) -> Self {
+        let (gzip, digest) = Default::default();
+        Self { content_type, policy, plain: text.into(), gzip, digest }
+    }
+
+    fn serve(self) -> impl Endpoint<Output = Response> {
+        make_sync(move |request| self.answer(&request))
+    }
+
+    /// RFC 9110: content coding (12.5.3), entity tags (8.8.3), `If-None-Match` (13.1.2), `Vary` (12.5.5).
+    fn answer(&self, request: &Request) -> Response {
+        let gzip = negotiation::prefers_gzip(request.headers());
+        let digest = self.digest.get_or_init(|| BASE64_URL_SAFE_NO_PAD.encode(Sha256::digest(&self.plain)));
+        let tag = if gzip { format!("\"{digest}-gzip\"") } else { format!("\"{digest}\"") };
+        let mut response = if negotiation::has_tag(request.headers(), &tag) {
+            StatusCode::NOT_MODIFIED.into()
+        } else {
+            let bytes = if gzip { self.gzip.get_or_init(|| compress(&self.plain)) } else { &self.plain };
+            let mut response = Response::builder().content_type(self.content_type).body(bytes.clone());
+            let headers = response.headers_mut();
+            headers.insert(header::CONTENT_LENGTH, bytes.len().into());
+            if gzip {
+                headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+            }
+            response
+        };
         let headers = response.headers_mut();
-        // The same for everybody, and new with each release.
+        headers.insert(header::ETAG, HeaderValue::from_str(&tag).expect("base64 is visible ASCII"));
+        headers.insert(header::VARY, HeaderValue::from_static("Accept-Encoding"));
+        // New with each release: to be asked about again each time.
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
         headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-        if let Some(policy) = &policy {
+        if let Some(policy) = &self.policy {
             headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
         }
         response
-    })
+    }
+}
+
+fn compress(bytes: &[u8]) -> Bytes {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let written = encoder.write_all(bytes).and_then(|()| encoder.finish());
+    written.expect("a Vec takes everything").into()
 }
 
 fn redirect(to: &str) -> impl Endpoint<Output = Response> + use<> {

@@ -11,8 +11,8 @@ use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::tokens::OAuth;
 use crate::trace::Traces;
-use lendpay_domain::Store;
 use lendpay_domain::buyer_checks::BuyerChecks;
+use lendpay_domain::store::{Commands, Queries};
 use poem::endpoint::BoxEndpoint;
 use poem::{Endpoint, IntoEndpoint as _, Request, Response, Route};
 use poem_openapi::OpenApiService;
@@ -34,7 +34,7 @@ pub struct PartnerSettings {
 }
 
 /// Everything that partners reach.
-pub fn partner_side<S: Store>(
+pub fn partner_side<S: Commands + Queries>(
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
@@ -43,7 +43,7 @@ pub fn partner_side<S: Store>(
 }
 
 /// Everything that partners reach, counted.
-pub fn counted_partner_side<S: Store>(
+pub fn counted_partner_side<S: Commands + Queries>(
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
@@ -53,7 +53,7 @@ pub fn counted_partner_side<S: Store>(
     let gate = Gate { tokens, limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))) };
     let lending = AcceptOfferApi { store: Arc::clone(&store), gate: gate.clone() };
     let payments = CreateBuyerApi { store, gate, checks: settings.buyer_checks };
-    let document = partner::document(token_url.as_deref());
+    let document = partner::served(token_url.as_deref());
     let (pages, mut routes) = document.pages().add(Route::new(), "");
     routes.extend(document.routes(Side::Partner));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
@@ -63,8 +63,8 @@ pub fn counted_partner_side<S: Store>(
     Shell { inner, clock, limits, routes: Routes(routes), side: Side::Partner, counts, traces }
 }
 
-/// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a rewritten
-/// address and three allocations.
+/// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a
+/// rewritten address and three allocations.
 struct Inside {
     operations: BoxEndpoint<'static, Response>,
     pages: Route,

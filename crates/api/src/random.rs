@@ -1,6 +1,7 @@
 //! Ids and secrets: the one place that draws random bits.
 //!
-//! The generator is rand's thread-local ChaCha, seeded and reseeded by the operating system: no system call for a request.
+//! The generator is rand's thread-local ChaCha, seeded and reseeded by the operating system: no system call for a
+//! request.
 
 use lendpay_domain::{BuyerId, EventId, KeyId, OperationId, Timestamp};
 use uuid::Uuid;
@@ -41,6 +42,6 @@ pub(crate) fn buyer_id(at: Timestamp) -> BuyerId {
 }
 
 fn uuid_v7(at: Timestamp) -> Uuid {
-    let millis = u64::try_from(at.timestamp_millis()).unwrap_or_default();
+    let millis = u64::try_from(at.timestamp_millis()).expect("clocks are past 1970");
     uuid::Builder::from_unix_timestamp_millis(millis, &rand::random()).into_uuid()
 }

@@ -21,7 +21,8 @@ pub struct RateLimit {
     seconds: NonZeroU32,
 }
 
-/// What one address may fail to authenticate: enough for a client that has been given the wrong key, and no way to guess.
+/// What one address may fail to authenticate: enough for a client that has been given the wrong key, and no way to
+/// guess.
 const FAILURES: RateLimit = RateLimit {
     requests: NonZeroU32::new(1_000).expect("more than none"),
     seconds: NonZeroU32::new(300).expect("more than none"),
@@ -43,8 +44,8 @@ impl RateLimit {
     }
 
     fn quota(self) -> Quota {
-        // A period of nothing needs more than 10^9 requests a second, which `FromStr` refuses.
-        Quota::with_period(self.period()).unwrap_or(Quota::per_second(self.requests)).allow_burst(self.requests)
+        let quota = Quota::with_period(self.period()).expect("a period of nothing is refused when a limit is read");
+        quota.allow_burst(self.requests)
     }
 }
 
@@ -103,8 +104,9 @@ pub(crate) struct Allowance {
 
 impl Allowance {
     /// `RateLimit`: requests that are left, seconds until all are.
-    pub fn header(&self) -> Option<HeaderValue> {
-        format!("\"partner\";r={};t={}", self.remaining, whole_seconds(self.reset)).try_into().ok()
+    pub fn header(&self) -> HeaderValue {
+        let left = format!("\"partner\";r={};t={}", self.remaining, whole_seconds(self.reset));
+        left.try_into().expect("digits and ASCII")
     }
 
     /// `RateLimit-Policy`: the quota and its window in seconds.
@@ -113,20 +115,19 @@ impl Allowance {
     }
 }
 
-/// The limits of the partner side.
+/// The limit of a partner's requests.
 pub(crate) struct Limiter {
     limit: RateLimit,
     policy: HeaderValue,
     partners: Keyed<PartnerId>,
-    failures: Keyed<IpAddr>,
+    pub failures: Failures,
 }
 
 impl Limiter {
     pub fn new(limit: RateLimit) -> Self {
         let policy = format!("\"partner\";q={};w={}", limit.requests, limit.seconds);
-        // Digits and ASCII.
-        let policy = policy.try_into().unwrap_or_else(|_| HeaderValue::from_static(""));
-        Self { limit, policy, partners: keyed(limit), failures: keyed(FAILURES) }
+        let policy = policy.try_into().expect("digits and ASCII");
+        Self { limit, policy, partners: keyed(limit), failures: Failures::default() }
     }
 
     /// Takes a request of a partner into account; says what is left, and refuses when that was nothing.
@@ -140,16 +141,26 @@ impl Limiter {
         let verdict = wait.map_or(Ok(()), |wait| Err(Failure::RateLimited(whole_seconds(wait).max(1))));
         (allowance, verdict)
     }
+}
 
-    /// Takes a failed authentication of an address into account; refuses when there were too many. Only failures are
-    /// refused: whoever shares the address and has a key is not locked out.
-    pub fn count_failure(&self, address: IpAddr) -> Result<(), Failure> {
-        if self.failures.len() >= ADDRESSES {
-            self.failures.retain_recent();
+/// The limit of an address's failed authentications.
+pub(crate) struct Failures(Keyed<IpAddr>);
+
+impl Default for Failures {
+    fn default() -> Self {
+        Self(keyed(FAILURES))
+    }
+}
+
+impl Failures {
+    /// Counts a failed authentication of an address, if it is known; refuses when there were too many. Only failures
+    /// are refused: whoever shares the address and has a key is not locked out.
+    pub fn count(&self, address: Option<IpAddr>) -> Result<(), Failure> {
+        let Some(address) = address else { return Ok(()) };
+        if self.0.len() >= ADDRESSES {
+            self.0.retain_recent();
         }
-        ask(&self.failures, &network(address))
-            .map(drop)
-            .map_err(|wait| Failure::RateLimited(whole_seconds(wait).max(1)))
+        ask(&self.0, &network(address)).map(drop).map_err(|wait| Failure::RateLimited(whole_seconds(wait).max(1)))
     }
 }
 
@@ -185,7 +196,7 @@ mod tests {
         let [a, b] = [1, 2].map(|n| PartnerId::from_bytes([n; 16]));
         let count = |partner| {
             let (allowance, verdict) = limiter.count(partner);
-            (allowance.header().expect("a header").to_str().expect("ASCII").to_owned(), verdict)
+            (allowance.header().to_str().expect("ASCII").to_owned(), verdict)
         };
         assert_eq!(count(a), ("\"partner\";r=1;t=1800".to_owned(), Ok(())));
         assert_eq!(count(a), ("\"partner\";r=0;t=3600".to_owned(), Ok(())));
@@ -198,14 +209,14 @@ mod tests {
 
     #[test]
     fn failures_count_for_an_address_or_an_ipv6_network() {
-        let limiter = Limiter::new(RateLimit::DEFAULT);
+        let failures = Failures::default();
         let address = |text: &str| text.parse::<IpAddr>().expect("an address");
         for _ in 0..1_000 {
-            assert_eq!(limiter.count_failure(address("2001:db8::1")), Ok(()));
+            assert_eq!(failures.count(Some(address("2001:db8::1"))), Ok(()));
         }
-        assert!(matches!(limiter.count_failure(address("2001:db8::2")), Err(Failure::RateLimited(1))));
-        assert_eq!(limiter.count_failure(address("2001:db8:0:1::1")), Ok(()));
-        assert_eq!(limiter.count_failure(address("192.0.2.1")), Ok(()));
+        assert!(matches!(failures.count(Some(address("2001:db8::2"))), Err(Failure::RateLimited(1))));
+        assert_eq!(failures.count(Some(address("2001:db8:0:1::1"))), Ok(()));
+        assert_eq!(failures.count(Some(address("192.0.2.1"))), Ok(()));
         assert_eq!(network(address("::ffff:192.0.2.1")), address("192.0.2.1"));
     }
 }

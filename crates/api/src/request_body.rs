@@ -1,31 +1,104 @@
-//! Reading a request's body within bounds.
+//! Reading a request's body within bounds, once its caller is known.
 
 use crate::failure::Failure;
-use futures_util::StreamExt as _;
+use futures_util::FutureExt as _;
+use http_body_util::BodyExt;
+use http_body_util::combinators::BoxBody;
 use poem::Body;
-use std::pin::pin;
+use std::io;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The most bytes that a body may have.
-pub(crate) const LIMIT: usize = 64 * 1024;
+const LIMIT: usize = 64 * 1024;
 
-/// How much of a body that is too long is read and thrown away, so that the client gets to read the answer.
-const DRAIN: usize = 1024 * 1024;
+/// How much of a body that nobody wants is read and thrown away.
+const DISCARDED: usize = 1024 * 1024;
 
-/// Reads the whole body.
-pub(crate) async fn read(body: Body) -> Result<Vec<u8>, Failure> {
-    if body.is_empty() {
-        return Ok(Vec::new());
+type Bytes = BoxBody<bytes::Bytes, io::Error>;
+
+/// A request's body, which an operation reads after it has checked the caller.
+pub(crate) struct RequestBody(Mutex<State>);
+
+enum State {
+    Unread(Bytes),
+    /// It is being read, or whoever read it gave up.
+    Reading,
+    Read,
+}
+
+/// The length of a body, as far as it is known before it is read.
+fn known_length(body: &impl BodyExt) -> u64 {
+    body.size_hint().lower()
+}
+
+impl RequestBody {
+    pub fn new(body: Body) -> Self {
+        Self(Mutex::new(if body.is_empty() { State::Read } else { State::Unread(body.into()) }))
     }
-    let mut stream = pin!(body.into_bytes_stream());
-    let (mut bytes, mut length) = (Vec::new(), 0);
-    while let Some(chunk) = stream.next().await {
-        let chunk = chunk.map_err(|_| Failure::BadRequest)?;
-        length += chunk.len();
-        if length <= LIMIT {
-            bytes.extend_from_slice(&chunk);
-        } else if length > DRAIN {
-            break;
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn take(&self) -> Option<Bytes> {
+        let mut state = self.state();
+        match mem::replace(&mut *state, State::Reading) {
+            State::Unread(body) => Some(body),
+            other => {
+                *state = other;
+                None
+            }
         }
     }
-    if length > LIMIT { Err(Failure::TooLarge) } else { Ok(bytes) }
+
+    /// Whether nobody has asked for it.
+    pub fn is_unread(&self) -> bool {
+        matches!(*self.state(), State::Unread(_))
+    }
+
+    /// Whether it says itself that it is too long.
+    pub fn is_known_to_be_too_long(&self) -> bool {
+        matches!(&*self.state(), State::Unread(body) if known_length(body) > LIMIT as u64)
+    }
+
+    /// Reads the whole body; nothing if it was read before.
+    pub async fn read(&self) -> Result<Vec<u8>, Failure> {
+        let Some(mut body) = self.take() else { return Ok(Vec::new()) };
+        let mut bytes = Vec::new();
+        while let Some(frame) = body.frame().await {
+            let Ok(data) = frame.map_err(|_| Failure::BadRequest)?.into_data() else { continue };
+            if bytes.len() + data.len() > LIMIT {
+                *self.state() = State::Unread(body);
+                return Err(Failure::TooLarge);
+            }
+            bytes.extend_from_slice(&data);
+        }
+        *self.state() = State::Read;
+        Ok(bytes)
+    }
+
+    /// Throws away what has arrived of a body that nobody has read, without waiting for more. True if that was all of it, so
+    /// that the connection can be used again.
+    pub async fn discard(&self) -> bool {
+        let Some(mut body) = self.take() else { return matches!(*self.state(), State::Read) };
+        let (mut discarded, mut waited) = (0, false);
+        while discarded <= DISCARDED {
+            match body.frame().now_or_never() {
+                Some(None) => return true,
+                Some(Some(Err(_))) => return false,
+                Some(Some(Ok(frame))) => {
+                    discarded += frame.data_ref().map_or(0, bytes::Bytes::len);
+                    waited = false;
+                }
+                // The connection gets to hand over what it has.
+                None if !waited => {
+                    tokio::task::yield_now().await;
+                    waited = true;
+                }
+                None => return false,
+            }
+        }
+        false
+    }
 }

@@ -1,4 +1,4 @@
-//! Traces: whose part a request is, and what it was, for whoever collects that.
+//! Traces: the span of a request, and the trace that it belongs to.
 
 use crate::random;
 use lendpay_domain::{OperationId, PartnerId, Timestamp};
@@ -40,7 +40,7 @@ pub struct TraceParent {
     pub trace: OperationId,
     /// The span within it.
     pub span: [u8; 8],
-    /// Whether the caller keeps the trace.
+    /// Whether the caller samples the trace.
     pub sampled: bool,
 }
 
@@ -63,7 +63,7 @@ impl TraceParent {
         Some(Self { trace: OperationId::from_bytes(trace), span, sampled: flags & 1 == 1 })
     }
 
-    /// A trace that begins here, for a request of ours to another service. Nobody keeps it unless that service does.
+    /// A new trace, not sampled, for a request of ours to another service.
     pub fn fresh() -> Self {
         Self { trace: random::operation_id(), span: random::span_id(), sampled: false }
     }

@@ -5,7 +5,7 @@ use crate::codes::CountryCode;
 use iban::IbanLike as _;
 use std::fmt;
 
-/// Why a bank detail is not acceptable, as the end of a sentence that begins with the field's name.
+/// Why a bank detail is rejected. The text is the end of a sentence that begins with the field's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BankError {
     /// Not the country letters, check digits and account of ISO 13616.
@@ -18,11 +18,11 @@ pub enum BankError {
     IbanChecksum,
     /// Not the 8 or 11 characters of ISO 9362.
     BicForm,
-    /// The fifth and sixth characters are no country.
+    /// The fifth and sixth characters are not a country code.
     BicCountry,
     /// Not six digits.
     SortCode,
-    /// Beside a sort code: not 6 to 8 digits.
+    /// With a sort code: not 6 to 8 digits.
     AccountNumberUk,
     /// Without a sort code: not 1 to 34 letters and digits.
     AccountNumber,
@@ -98,7 +98,7 @@ impl Iban {
         }
     }
 
-    /// The country that keeps the account.
+    /// The country code of the account.
     pub fn country(&self) -> &str {
         &self.0[..2]
     }
@@ -119,17 +119,17 @@ impl Bic {
         Ok(Self(text))
     }
 
-    /// The country of the institution.
+    /// The country code of the institution.
     pub fn country(&self) -> &str {
         &self.0[4..6]
     }
 }
 
-/// Whether an IBAN's country and a BIC's can belong to one account: they agree, or are territories that share a scheme.
+/// Whether an IBAN and a BIC can belong to one account: their countries are the same, or share a payment scheme.
 pub fn countries_agree(iban: &Iban, bic: &Bic) -> bool {
     const SHARED: [&[&str]; 2] = [
         &["GB", "GG", "IM", "JE"],
-        // French overseas territories and the Pacific collectivities bank under the scheme of France.
+        // Banks of the French overseas territories and Pacific collectivities use the scheme of France.
         &["FR", "BL", "GF", "GP", "MF", "MQ", "NC", "PF", "PM", "RE", "TF", "WF", "YT"],
     ];
     let (a, b) = (iban.country(), bic.country());
@@ -148,7 +148,7 @@ impl SortCode {
 }
 
 impl AccountNumber {
-    /// An account beside a sort code: 6 to 8 digits, left-padded with zeros to 8.
+    /// The number of an account with a sort code: 6 to 8 digits, left-padded with zeros to 8.
     pub fn parse_beside_sort_code(text: &str) -> Result<Self, BankError> {
         let text = text.trim();
         if !(6..=8).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_digit()) {

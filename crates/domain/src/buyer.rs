@@ -16,7 +16,7 @@ pub struct Description {
     pub country_code: Option<String>,
     /// The kind of buyer; 0 is the only one.
     pub kind: Option<i32>,
-    /// Where the company's money is.
+    /// The company's bank account.
     pub bank_account: Option<BankAccount>,
 }
 
@@ -91,8 +91,8 @@ impl NewBuyer {
         self.0
     }
 
-    /// What tells one payload from another when a creation is retried: SHA-256 over every field, so that the order of JSON
-    /// members, spaces in an IBAN and the case of a code do not matter.
+    /// The digest that tells whether a repeated creation has the same payload: SHA-256 over every field. The order of
+    /// JSON members, spaces in an IBAN and the case of a code do not matter.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hash = Sha256::new();
         let mut field = |value: Option<&[u8]>| match value {
@@ -126,7 +126,7 @@ pub struct Buyer {
     pub id: BuyerId,
     /// The partner that registered it.
     pub partner: PartnerId,
-    /// What the partner said of it.
+    /// What the partner said about it.
     pub description: Description,
     /// When it was registered.
     pub created_at: Timestamp,

@@ -6,13 +6,13 @@ use crate::codes::{CountryCode, CurrencyCode};
 use crate::text;
 use std::fmt::Display;
 
-/// How much is asked of a buyer.
+/// Which rules a buyer must meet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BuyerChecks {
     /// Every rule of contract 2.4; values are kept in their canonical form.
     #[default]
     Full,
-    /// The bare contract: types and `type` 0. Values are kept as they were given.
+    /// Only the types of the contract, and `type` 0. Values are kept as they were given.
     Contract,
 }
 
@@ -56,13 +56,13 @@ impl Problems {
         self.0.push(Problem { path, message: message.to_string() });
     }
 
-    /// The value of `result`; an error is noted under `path`.
+    /// The value of `result`; an error becomes a problem of `path`.
     fn keep<T>(&mut self, path: &'static str, result: Result<T, impl Display>) -> Option<T> {
         result.map_err(|error| self.add(path, error)).ok()
     }
 
     fn text(&mut self, path: &'static str, value: Option<String>, max: usize) -> Option<String> {
-        self.keep(path, text::checked(&value?, max))
+        self.keep(path, text::input(&value?, max))
     }
 
     fn code(

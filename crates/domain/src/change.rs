@@ -1,5 +1,5 @@
-//! Everything that can change, in one vocabulary: what a command decides, what a store keeps, what an export writes and an
-//! import reads.
+//! Everything that can change. A command decides changes, a store keeps them, an export writes them, an import reads
+//! them.
 //!
 //! A change says the value that results, not a difference: applying it twice is the same as applying it once.
 
@@ -11,10 +11,10 @@ use crate::offer::{Status, Terms};
 use crate::partner::Partner;
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 
-/// How a change came about.
+/// What caused a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cause {
-    /// The id of the event that the change is.
+    /// The id of the change's event.
     pub event: EventId,
     /// When it happened. For an expiry that is the offer's `expiryAt`.
     pub at: Timestamp,
@@ -38,7 +38,7 @@ pub struct OfferKey {
 /// One change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// A partner has these values from here on.
+    /// A partner was created, or its values were replaced.
     PartnerPut(Partner),
     /// A key was added.
     KeyAdded(KeyRecord),
@@ -48,17 +48,17 @@ pub enum Change {
         partner: PartnerId,
         /// The key.
         key: KeyId,
-        /// From when on it is refused.
+        /// From this moment on it is refused.
         at: Timestamp,
     },
-    /// A key was used. Nobody is told, and the change has no cause.
+    /// A key was used. This is no public event, and it has no cause.
     KeyUsed {
         /// The key.
         key: KeyHash,
         /// When.
         at: Timestamp,
     },
-    /// An application belongs to a partner. It never moves.
+    /// An application was registered. Its owner never changes.
     ApplicationPut {
         /// The application.
         application: ApplicationId,
@@ -78,7 +78,7 @@ pub enum Change {
     TermsReplaced {
         /// The offer.
         offer: OfferKey,
-        /// What is offered from here on.
+        /// The new terms.
         terms: Terms,
     },
     /// An offer reached another status.
@@ -96,9 +96,9 @@ pub enum Change {
         partner: PartnerId,
         /// The buyer.
         buyer: BuyerId,
-        /// What the partner said of it.
+        /// What the partner said about it.
         description: Description,
-        /// Set when the creation can be repeated.
+        /// The digest of the payload; `None` if the creation had no idempotency key.
         fingerprint: Option<Fingerprint>,
         /// When.
         at: Timestamp,
@@ -121,7 +121,7 @@ impl Change {
         }
     }
 
-    /// What the change says of when it happened; `None` if it says nothing.
+    /// The time that the change holds; `None` if it holds none.
     pub const fn at(&self) -> Option<Timestamp> {
         match self {
             Self::KeyRevoked { at, .. }
@@ -144,16 +144,16 @@ impl OfferKey {
 /// A change with its cause, as it is kept, exported and imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Its place among all changes. Grows, not always by one. `None` before a store has given one.
+    /// Its number among all changes. It grows, not always by one. `None` before a store has given one.
     pub sequence: Option<u64>,
-    /// How it came about; `None` for the use of a key, and for what an early version exported without it.
+    /// What caused it; `None` for the use of a key, and for records that an early version exported without it.
     pub cause: Option<Cause>,
     /// What changed.
     pub change: Change,
 }
 
 impl Record {
-    /// The public event that the record is (contract 2.10), if it is one.
+    /// The record as a public event (contract 2.10); `None` if it is none.
     pub fn event(&self) -> Option<Event> {
         let (partner, subject) = self.change.subject()?;
         let Cause { event, at, actor, operation } = self.cause?;

@@ -20,7 +20,7 @@ impl CountryCode {
     }
 }
 
-/// A currency code that is active in ISO 4217.
+/// A code of ISO 4217 that is active and of money: not of metals, units of account, funds or tests.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct CurrencyCode([u8; 3]);
 
@@ -29,9 +29,9 @@ impl CurrencyCode {
     pub fn parse(text: &str) -> Option<Self> {
         let code = upper::<3>(text)?;
         let currency = iso_currency::Currency::from_str(ascii(&code)).ok()?;
-        // The table calls VES superseded by VED; ISO 4217 (amendment 170) keeps both active.
+        // The crate says that VED has replaced VES; in ISO 4217 (amendment 170) both are active.
         let active = currency.is_superseded().is_none() || currency == iso_currency::Currency::VES;
-        active.then_some(Self(code))
+        (active && !currency.is_special() && !currency.is_fund()).then_some(Self(code))
     }
 
     /// The code in upper case.
@@ -52,16 +52,15 @@ impl fmt::Debug for CurrencyCode {
     }
 }
 
-/// `text` as `N` upper-case ASCII letters, if it is that.
+/// `text` in upper case; `None` if it is not `N` ASCII letters.
 fn upper<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut code: [u8; N] = text.as_bytes().try_into().ok()?;
     code.make_ascii_uppercase();
     code.iter().all(u8::is_ascii_uppercase).then_some(code)
 }
 
-/// Codes are ASCII letters by construction.
 fn ascii(code: &[u8]) -> &str {
-    std::str::from_utf8(code).unwrap_or_default()
+    std::str::from_utf8(code).expect("codes are ASCII letters")
 }
 
 #[cfg(test)]
@@ -90,13 +89,18 @@ mod tests {
     }
 
     #[test]
-    fn active_currencies_and_no_historic_ones() {
-        for code in ["GBP", "eur", "USD", "XCG", "ZWG", "SLE", "VED", "VES", "XXX"] {
+    fn active_currencies_of_money_and_no_others() {
+        for code in ["GBP", "eur", "USD", "XCG", "ZWG", "SLE", "VED", "VES", "XAF", "XCD", "XOF", "XPF"] {
             assert!(CurrencyCode::parse(code).is_some(), "{code}");
         }
         for code in ["", "GB", "GBPP", "HRK", "BGN", "DEM", "ZWL", "SLL", "CUC", "ANG", "12A", "ABC"] {
             assert_eq!(CurrencyCode::parse(code), None, "{code}");
         }
-        assert_eq!(codes::<3>().filter(|code| CurrencyCode::parse(code).is_some()).count(), 178);
+        for code in
+            ["XXX", "XTS", "XAU", "XAG", "XDR", "XUA", "XSU", "XAD", "BOV", "CHE", "CHW", "CLF", "COU", "MXV", "USN"]
+        {
+            assert_eq!(CurrencyCode::parse(code), None, "{code}");
+        }
+        assert_eq!(codes::<3>().filter(|code| CurrencyCode::parse(code).is_some()).count(), 155);
     }
 }

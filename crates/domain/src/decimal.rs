@@ -1,10 +1,10 @@
-//! Money and rates: exact decimals inside, IEEE 754 doubles at the edge.
+//! Money and rates: exact decimals in the program, IEEE 754 doubles in requests and responses.
 
 use rust_decimal::Decimal;
 use std::fmt;
 use std::str::FromStr;
 
-/// Why a number is not acceptable.
+/// Why a number is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DecimalError {
     /// Not a finite number that a decimal of 28 digits can hold.
@@ -16,6 +16,8 @@ pub enum DecimalError {
         /// The largest value that is allowed.
         max: Decimal,
     },
+    /// A yearly rate of 10 or more, which in most cases is a percentage.
+    Percentage,
 }
 
 impl fmt::Display for DecimalError {
@@ -23,6 +25,7 @@ impl fmt::Display for DecimalError {
         match self {
             Self::NotDecimal => f.write_str("must be a decimal number"),
             Self::Range { min, max } => write!(f, "must be between {min} and {max}"),
+            Self::Percentage => f.write_str("must be a fraction below 10: 0.09 is nine percent"),
         }
     }
 }
@@ -75,6 +78,14 @@ decimals! {
     Amount: 0, 1_000_000_000_000_000_i64;
 }
 
+impl Rate {
+    /// [`Self::from_f64`] for a rate that somebody sends: below 10 (contract 2.12). Rates up to 1,000 were stored
+    /// before.
+    pub fn from_input(value: f64) -> Result<Self, DecimalError> {
+        if value >= 10.0 { Err(DecimalError::Percentage) } else { Self::from_f64(value) }
+    }
+}
+
 fn from_f64(value: f64) -> Result<Decimal, DecimalError> {
     // `Display` for floats writes the shortest digits that read back as the same double, never an exponent.
     Decimal::from_str_exact(&value.to_string()).map_err(|_| DecimalError::NotDecimal)
@@ -93,7 +104,7 @@ fn to_f64(value: Decimal) -> f64 {
     {
         return mantissa as f64 / power;
     }
-    f64::from_str(&value.to_string()).unwrap_or(f64::NAN)
+    f64::from_str(&value.to_string()).expect("a decimal is written as digits")
 }
 
 #[cfg(test)]
@@ -119,6 +130,18 @@ mod tests {
         for value in [-0.01, 1_000.000_001] {
             assert!(matches!(Rate::from_f64(value), Err(DecimalError::Range { .. })), "{value}");
         }
+    }
+
+    #[test]
+    fn a_rate_that_is_sent_is_below_10() {
+        for value in [0.0, 0.0905, 9.999_999] {
+            assert_eq!(Rate::from_input(value), Rate::from_f64(value));
+        }
+        for value in [10.0, 12.5, 1_000.0, 1e6, 1e300, f64::INFINITY] {
+            assert_eq!(Rate::from_input(value), Err(DecimalError::Percentage), "{value}");
+        }
+        assert!(matches!(Rate::from_input(-0.1), Err(DecimalError::Range { .. })));
+        assert_eq!(Rate::from_input(f64::NAN), Err(DecimalError::NotDecimal));
     }
 
     proptest! {

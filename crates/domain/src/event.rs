@@ -1,4 +1,4 @@
-//! Events (contract 2.10): what happened, in order, for those who follow along.
+//! Public events (contract 2.10): what happened, in order.
 
 use crate::offer::Status;
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -13,7 +13,7 @@ pub enum Actor {
     OAuthClient,
     /// The operator.
     Operator,
-    /// Nobody: time ran out.
+    /// Time: an offer expired.
     Clock,
 }
 
@@ -83,7 +83,7 @@ impl Subject {
         }
     }
 
-    /// The place of the type in [`Self::TYPES`].
+    /// The index of the type in [`Self::TYPES`].
     pub const fn type_index(&self) -> usize {
         match self {
             Self::Offer { status, .. } => match status {
@@ -102,7 +102,7 @@ impl Subject {
 /// One event. Holds ids only: no bank detail, no key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Its place in the order. Grows, not always by one.
+    /// Its number in the order. It grows, not always by one.
     pub sequence: u64,
     /// Its id.
     pub id: EventId,

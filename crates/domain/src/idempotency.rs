@@ -1,7 +1,7 @@
 //! Retrying a creation without creating twice (contract 2.5).
 //!
-//! The buyer's id is derived from the partner and the key, so the buyer is its own idempotency record: there is nothing that
-//! could be kept without the other, and the key is remembered for as long as the buyer is.
+//! The buyer's id is derived from the partner and the key. So the buyer itself says that the key was used: no other
+//! record is kept, and the key is known for as long as the buyer exists.
 
 use crate::{BuyerId, PartnerId};
 use sha2::{Digest as _, Sha256};

@@ -1,8 +1,9 @@
-//! What holds for a record that is imported.
+//! Which records an import accepts.
 //!
-//! Structure, references, uniqueness, order and life cycle are checked here, and that a record can be stored. Rules about the
-//! moment (a key that has expired since) and rules about values that a setting relaxes or that came later do not reject a
-//! record: the import counts them, so that the operator can be warned.
+//! Structure, references, uniqueness, order and life cycle are checked, and whether a record can be stored. Two kinds
+//! of rules reject nothing: those about the moment (a key that has expired since), and those about values that a
+//! setting relaxes or that are newer than the record. The import counts the records that break them, so that the
+//! operator can be warned.
 
 use crate::buyer::Description;
 use crate::buyer_checks::{self, BuyerChecks};
@@ -20,7 +21,7 @@ pub const SEQUENCE_LIMIT: u64 = 1 << 63;
 /// The most bytes of text that a buyer may hold. More than a request can bring.
 pub const TEXT_LIMIT: usize = 96 * 1024;
 
-/// What becomes of a record.
+/// What an import does with a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admitted {
     /// It is added, with this sequence if it keeps its own.
@@ -28,7 +29,7 @@ pub enum Admitted {
         /// The sequence of the record.
         sequence: Option<u64>,
     },
-    /// Its subject was there before the import and stays as it is.
+    /// Its subject existed before the import and stays as it is.
     Keep,
 }
 
@@ -47,16 +48,16 @@ impl From<ViewError> for AdmitError {
     }
 }
 
-/// What an import did, and what the operator should know of it.
+/// What an import did, and what the operator should know about it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Imported {
     /// Records that were added.
     pub added: u64,
-    /// Records of what was there before, which was left as it is.
+    /// Records about what existed before the import, which stays as it is.
     pub kept: u64,
-    /// Keys among those that were added that have expired.
+    /// Added keys that have expired.
     pub expired_keys: u64,
-    /// Buyers among those that were added that a request could not create today.
+    /// Added buyers that a request could not create today.
     pub unchecked_buyers: u64,
 }
 
@@ -67,7 +68,7 @@ pub struct Admission {
     now: Timestamp,
     /// The sequence of the last record that had one.
     last: u64,
-    /// What this import has added, and may change again.
+    /// What this import has added: its later records may change it.
     partners: HashSet<PartnerId>,
     keys: HashSet<(PartnerId, KeyId)>,
     hashes: HashSet<KeyHash>,
@@ -85,7 +86,8 @@ fn reject(why: &'static str) -> Admit {
 }
 
 impl Admission {
-    /// An import at the moment `now`: into an empty store, or with `merge` into any, of which nothing is changed.
+    /// An import at the moment `now`: into an empty store, or with `merge` into any, where nothing that exists is
+    /// changed.
     pub fn new(merge: bool, now: Timestamp) -> Self {
         Self {
             merge,
@@ -162,12 +164,12 @@ impl Admission {
         Ok(())
     }
 
-    /// For the first record of a subject.
+    /// For the first record of a subject that exists already.
     const fn there_before(&self) -> Admit {
         if self.merge { Ok(false) } else { REPEATED }
     }
 
-    /// For a later record of a subject: it is kept as it was unless this import has added it.
+    /// For a later record of a subject: a subject that this import has not added stays as it was.
     const fn added_before(&self, own: bool) -> Admit {
         if own { Ok(true) } else { self.there_before() }
     }
@@ -185,7 +187,7 @@ impl Admission {
         Ok(true)
     }
 
-    /// A key that is added, or one that this import has added, as it was later.
+    /// A new key, or later values of a key that this import has added.
     fn key<V: View>(&mut self, key: &KeyRecord, view: &V) -> Admit {
         has_partner(key.partner, view)?;
         let name = (key.partner, key.id);
@@ -247,3 +249,6 @@ impl Admission {
 fn has_partner<V: View>(id: PartnerId, view: &V) -> Admit {
     if view.partner(id)?.is_some() { Ok(true) } else { reject("its partner is not there") }
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,7 +56,7 @@ impl FromIterator<Area> for Areas {
     }
 }
 
-/// A key's secret. Lives only from its creation to the answer that shows it.
+/// A key's secret. Exists only from its creation to the answer that shows it.
 pub struct ApiKey(String);
 
 impl ApiKey {
@@ -80,7 +80,7 @@ impl ApiKey {
         &self.0
     }
 
-    /// What is kept of it.
+    /// The hash, which is what is stored.
     pub fn hash(&self) -> KeyHash {
         KeyHash::of(&self.0)
     }
@@ -120,7 +120,7 @@ impl fmt::Debug for KeyHash {
     }
 }
 
-/// What is known of a key.
+/// A stored key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRecord {
     /// The key's public id.
@@ -133,7 +133,7 @@ pub struct KeyRecord {
     pub name: Name,
     /// What it may be used for.
     pub areas: Areas,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// From this moment on it is refused.
     pub expires_at: Option<Timestamp>,
@@ -148,7 +148,8 @@ impl KeyRecord {
     }
 }
 
-/// The hour that a moment lies in: uses of a key are noted no finer, so that they cost at most one change an hour.
+/// The beginning of the hour of a moment. Uses of a key are noted to the hour, so that they cost at most one change an
+/// hour.
 pub fn hour_of(at: Timestamp) -> Timestamp {
     let hours = at.timestamp().div_euclid(3_600);
     Timestamp::from_timestamp(hours * 3_600, 0).expect("not greater than a moment that is in range")

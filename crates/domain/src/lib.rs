@@ -1,7 +1,7 @@
 //! The rules of lending and payments, and nothing else.
 //!
-//! Everything here is a pure function of its arguments: no I/O, no clock, no randomness, no JSON, no HTTP. Time, ids and
-//! random bytes come in as parameters. Stores keep what is decided here, through the ports in [`store`].
+//! Everything here is a pure function of its arguments: no I/O, no clock, no randomness, no JSON, no HTTP. Time, ids
+//! and random bytes come in as parameters. Stores keep what is decided here, through the ports in [`store`].
 //!
 //! | module | subject |
 //! |---|---|
@@ -9,9 +9,9 @@
 //! | [`buyer`], [`buyer_checks`] | what a buyer is, and what makes one acceptable |
 //! | [`bank`], [`codes`], [`decimal`], [`text`] | values that are checked once, when they are parsed |
 //! | [`partner`], [`key`] | who may call, and for what |
-//! | [`change`], [`event`] | everything that can change, and which changes are public events |
-//! | [`command`], [`view`] | what can be asked, what a decision may look at, and the decision |
-//! | [`import`] | what holds for a record that is imported |
+//! | [`change`], [`event`] | everything that can change; which changes are public events |
+//! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
+//! | [`import`] | which records an import accepts |
 //! | [`store`], [`page`] | the ports that stores implement |
 //! | `testing` | samples and strategies for tests, behind a feature |
 

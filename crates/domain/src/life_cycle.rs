@@ -16,16 +16,16 @@ impl Status {
     }
 }
 
-/// What somebody may ask of an offer. Expiry is not among them: time does that.
+/// What a caller may do with an offer. Expiry is no action: time causes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
-    /// The customer takes the offer.
+    /// The customer accepts the offer.
     Accept,
-    /// The customer turns it down.
+    /// The customer declines it.
     Decline,
     /// The money is paid out.
     Advance,
-    /// The offer is put away.
+    /// The offer is closed for good.
     Archive,
 }
 
@@ -44,12 +44,12 @@ impl Action {
     }
 }
 
-/// A new status and the time that it holds from.
+/// A new status, and from when it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transition {
     /// The new status.
     pub status: Status,
-    /// From when.
+    /// From this moment on.
     pub at: Timestamp,
 }
 
@@ -73,30 +73,30 @@ impl fmt::Display for IllegalMove {
 
 impl std::error::Error for IllegalMove {}
 
-/// What follows from an action.
+/// What an action does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The status changes.
     Moves(Transition),
-    /// An accept of what is accepted already: nothing changes, and that is fine.
+    /// An accept of an offer that is accepted already: it succeeds and changes nothing.
     Stands,
     /// The table does not allow it.
     Illegal(IllegalMove),
 }
 
-/// What follows from an action, in this order.
+/// The decision about an action: first the expiry, then the action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ruling {
-    /// The offer is found to have expired; that is stored whatever becomes of the action.
+    /// The offer has expired; that is stored even if the action is refused.
     pub expired: Option<Transition>,
-    /// What becomes of the action.
+    /// What the action does.
     pub verdict: Verdict,
 }
 
 /// What the life cycle needs to know of an offer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Standing {
-    /// Where the offer is in its life.
+    /// The status.
     pub status: Status,
     /// When the status last changed.
     pub status_changed_at: Timestamp,
@@ -129,7 +129,8 @@ impl Standing {
         (self.status == Status::Offered && expiry <= now).then_some(Transition { status: Status::Expired, at: expiry })
     }
 
-    /// Whether the offer may reach a status from the one that it has: the table, and an indicative offer cannot be advanced.
+    /// Whether the offer may reach a status from the one that it has: the table, and an indicative offer cannot be
+    /// advanced.
     pub fn may_become(&self, status: Status) -> bool {
         let indicative = status == Status::Advanced && self.offer_type == OfferType::Indicative;
         self.status.successors().contains(&status) && !indicative
@@ -150,7 +151,7 @@ impl Standing {
         Ruling { expired, verdict }
     }
 
-    /// Takes on a transition that was decided.
+    /// Applies a transition.
     pub const fn apply(&mut self, transition: Transition) {
         self.status = transition.status;
         self.status_changed_at = transition.at;
@@ -195,7 +196,7 @@ mod tests {
         Standing { status, status_changed_at: at(1), offer_type, expiry_at: expiry_at.map(at) }
     }
 
-    /// Contract 2.1 written out by hand: what `action` makes of a status that time has already worked on.
+    /// Contract 2.1 written out by hand: the status after `action`, where `status` includes an expiry.
     fn expected(status: Status, action: Action, offer_type: OfferType) -> Option<Status> {
         match (status, action) {
             (Status::Offered, Action::Accept) => Some(Status::CustomerAccepted),

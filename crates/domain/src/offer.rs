@@ -1,6 +1,7 @@
 //! Loan offers (contract 1.2).
 
 use crate::decimal::{Amount, Rate};
+use crate::text::{self, TextError};
 use crate::{ApplicationId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 
@@ -33,19 +34,19 @@ macro_rules! named {
 }
 
 named! {
-    /// Where an offer is in its life (contract 2.1).
+    /// The status of an offer (contract 2.1).
     Status {
         /// Waits for the customer.
         Offered,
-        /// Nobody took it in time.
+        /// The customer did not accept it in time.
         Expired,
-        /// The customer took it.
+        /// The customer accepted it.
         CustomerAccepted,
-        /// The customer turned it down.
+        /// The customer declined it.
         CustomerDeclined,
         /// The money has been paid out.
         Advanced,
-        /// Put away; final.
+        /// Closed for good; nothing follows.
         Archived,
     }
     /// What is financed.
@@ -79,7 +80,7 @@ named! {
     }
 }
 
-/// Why a text is not acceptable in an offer's terms.
+/// Why a text is rejected as a part of an offer's terms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TermsError {
     /// The details are longer than [`Details::MAX`] characters.
@@ -109,7 +110,18 @@ impl Details {
     /// The most characters that are allowed.
     pub const MAX: usize = 2_000;
 
-    /// Checks the length.
+    /// Checks a text that somebody sends (contract 2.12). It is kept as it was written.
+    pub fn from_input(text: &str) -> Result<Self, TextError> {
+        if text.chars().any(char::is_control) {
+            return Err(TextError::Control);
+        }
+        if text.is_empty() || text.chars().count() > Self::MAX {
+            return Err(TextError::Length { max: Self::MAX });
+        }
+        text::readable(text).map(|()| Self(text.to_owned()))
+    }
+
+    /// Checks the length of a text that may have been stored before there were other rules.
     pub fn parse(text: &str) -> Result<Self, TermsError> {
         if text.len() > Self::MAX && text.chars().count() > Self::MAX {
             return Err(TermsError::DetailsLength);
@@ -131,7 +143,8 @@ impl RedirectUrl {
     /// The most characters that are allowed.
     pub const MAX: usize = 2_048;
 
-    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG) and a URI (RFC 3986: ASCII), as the document says.
+    /// Checks that `text` is an absolute `http` or `https` URL (WHATWG) and a URI (RFC 3986: ASCII), as the document
+    /// says.
     pub fn parse(text: &str) -> Result<Self, TermsError> {
         let parsed = (text.is_ascii() && text.len() <= Self::MAX).then(|| url::Url::parse(text).ok()).flatten();
         match parsed {
@@ -140,7 +153,8 @@ impl RedirectUrl {
         }
     }
 
-    /// Takes back what a store was given: it was checked then, and an offer stays readable should the check ever change.
+    /// Wraps a stored URL without checking it. It was checked before it was stored, and stays readable if the check
+    /// changes.
     pub const fn restored(text: String) -> Self {
         Self(text)
     }
@@ -185,7 +199,7 @@ pub struct Offer {
     pub partner: PartnerId,
     /// What is offered.
     pub terms: Terms,
-    /// Where the offer is in its life. Only [`crate::life_cycle`] says what may follow.
+    /// The status. [`crate::life_cycle`] says which may follow.
     pub status: Status,
     /// When the status last changed.
     pub status_changed_at: Timestamp,

@@ -14,7 +14,7 @@ pub struct Window<C> {
 pub struct Page<T, C> {
     /// The items.
     pub items: Vec<T>,
-    /// Where to go on; `None` at the end of the list. A page may have fewer items than were wanted, or none, and yet not be
-    /// the last: a store looks at so many records at once and no more.
+    /// Where to go on; `None` at the end of the list. A page may have fewer items than were wanted, or none, and still
+    /// not be the last: a store reads a bounded number of records for a page.
     pub next: Option<C>,
 }

@@ -10,8 +10,8 @@ pub struct Partner {
     pub id: PartnerId,
     /// What the operator calls it.
     pub name: Name,
-    /// The `client_id` that the authorization server knows it by.
+    /// Its `client_id` at the authorization server.
     pub oauth_client_id: Option<String>,
-    /// When it was first put.
+    /// When it was created.
     pub created_at: Timestamp,
 }

@@ -1,8 +1,8 @@
 //! The ports that stores implement.
 //!
-//! Each command is atomic, and durable when its future is ready: what was answered survives kill -9 and a power cut. A store
-//! holds no rule: [`crate::command`] decides, [`crate::import`] judges what is imported. There is no get, put or transaction here,
-//! so that no caller can build half a command.
+//! Each command is atomic, and durable when its future is ready: what was answered survives kill -9 and a power cut. A
+//! store holds no rule: [`crate::command`] decides, [`crate::import`] judges what is imported. There is no get, put or
+//! transaction here, so that no caller can build half a command.
 
 use crate::buyer::Buyer;
 use crate::change::Record;
@@ -15,14 +15,14 @@ use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 use std::future::Future;
 
-/// What a caller must tell apart when a store fails. The cause is logged by the store.
+/// Why a store has no answer, as far as a caller must know. The store logs the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StoreError {
-    /// Too much is queued; nothing was done. Try again later.
+    /// Too many commands wait; nothing was done. Try again later.
     Overloaded,
     /// The store does not work; nothing was done.
     Unavailable,
-    /// The store failed in the middle: the command may have been done. Safe to repeat.
+    /// The store failed while it carried out the command, which may have been done. Safe to repeat.
     OutcomeUnknown,
     /// What was read is not what was written.
     Corrupt,
@@ -49,7 +49,8 @@ pub trait Commands: Send + Sync + 'static {
     /// Decides a command, keeps its changes, and answers when they are durable.
     fn run<C: Command>(&self, command: C) -> impl Future<Output = Answer<C::Outcome>> + Send;
 
-    /// Notes that a key was used, to the hour. Never waits and never fails: the note is for people, and may be lost in a crash.
+    /// Notes that a key was used, to the hour. Never waits and never fails: the note is for people, and may be lost in
+    /// a crash.
     fn note_use(&self, key: KeyHash, at: Timestamp);
 
     /// Whether the store takes commands: asks whoever carries them out, and changes nothing.
@@ -77,8 +78,8 @@ pub trait Queries: Send + Sync + 'static {
         window: Window<KeyId>,
     ) -> impl Future<Output = Answer<Option<Page<KeyInUse, KeyId>>>> + Send;
 
-    /// The partner with this client id at the authorization server. Asked for each request with a token: a store does not
-    /// look through all partners for it.
+    /// The partner with this client id at the authorization server. Asked for each request with a token: a store does
+    /// not look through all partners for it.
     fn find_client(&self, client: &str) -> impl Future<Output = Answer<Option<PartnerId>>> + Send;
 
     /// An offer, as seen at the moment `now`.
@@ -89,7 +90,8 @@ pub trait Queries: Send + Sync + 'static {
         now: Timestamp,
     ) -> impl Future<Output = Answer<Option<Offer>>> + Send;
 
-    /// An application's offers in the order of their ids, as seen at the moment `now`; `None` if there is no such application.
+    /// An application's offers in the order of their ids, as seen at the moment `now`; `None` if there is no such
+    /// application.
     fn offers_of(
         &self,
         application: ApplicationId,
@@ -108,19 +110,19 @@ pub trait Queries: Send + Sync + 'static {
     fn events(&self, after: u64, limit: usize) -> impl Future<Output = Answer<Vec<Event>>> + Send;
 }
 
-/// An export that is under way: everything that was there at one moment, in an order in which each record refers only to what
-/// came before it.
+/// An export that is under way: everything that was there at one moment, in an order in which each record refers only
+/// to what came before it.
 pub trait Export: Send + 'static {
     /// The next records; none at the end.
     fn next(&mut self) -> impl Future<Output = Answer<Vec<Record>>> + Send;
 }
 
-/// Gives out everything.
+/// Exports everything.
 pub trait Exports: Send + Sync + 'static {
     /// An export that is under way.
     type Export: Export;
 
-    /// Begins an export of everything that is durable now. It goes on beside other commands, and sees none of what they do.
+    /// Begins an export of everything that is durable now. Commands that run meanwhile do not change it.
     fn export(&self) -> impl Future<Output = Answer<Self::Export>> + Send;
 }
 

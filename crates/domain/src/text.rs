@@ -1,8 +1,13 @@
-//! Short texts that people type: trimmed, bounded, free of control characters.
+//! Texts that people type (contract 2.12).
+//!
+//! [`input`] has every rule. [`stored`] has those that hold for every text that was ever stored: what a store or an
+//! export holds stays readable when a rule for input is added.
 
+use icu_properties::CodePointSetData;
+use icu_properties::props::DefaultIgnorableCodePoint;
 use std::fmt;
 
-/// Why a text is not acceptable. Never quotes the text.
+/// Why a text is rejected. Never quotes the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextError {
     /// Fewer than one or more than `max` characters once trimmed.
@@ -12,6 +17,11 @@ pub enum TextError {
     },
     /// Holds a control character (Unicode category Cc).
     Control,
+    /// Holds a bidirectional embedding, override or isolate (U+202A–202E, U+2066–2069), which shows text in another
+    /// order.
+    Bidirectional,
+    /// Holds no character that can be seen.
+    Invisible,
 }
 
 impl fmt::Display for TextError {
@@ -19,19 +29,39 @@ impl fmt::Display for TextError {
         match self {
             Self::Length { max } => write!(f, "must have 1 to {max} characters"),
             Self::Control => f.write_str("must not hold control characters"),
+            Self::Bidirectional => f.write_str("must not hold bidirectional control characters"),
+            Self::Invisible => f.write_str("must have a visible character"),
         }
     }
 }
 
 impl std::error::Error for TextError {}
 
-/// Trims `text` and checks that 1 to `max` characters (Unicode scalar values) are left, none of them a control character.
-pub fn checked(text: &str, max: usize) -> Result<String, TextError> {
+/// [`stored`], and the rules that came later: a visible character, and no bidirectional control characters.
+pub fn input(text: &str, max: usize) -> Result<String, TextError> {
+    let text = stored(text, max)?;
+    readable(&text).map(|()| text)
+}
+
+/// Checks the characters of a text that is not empty: see [`TextError`].
+pub(crate) fn readable(text: &str) -> Result<(), TextError> {
+    if text.chars().any(|c| matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')) {
+        return Err(TextError::Bidirectional);
+    }
+    let ignorable = CodePointSetData::new::<DefaultIgnorableCodePoint>();
+    // U+2800 is the Braille pattern without dots.
+    let visible = |c: char| !c.is_whitespace() && !c.is_control() && c != '\u{2800}' && !ignorable.contains(c);
+    if text.chars().any(visible) { Ok(()) } else { Err(TextError::Invisible) }
+}
+
+/// Trims `text` and checks that 1 to `max` characters (Unicode scalar values) are left, none of them a control
+/// character.
+pub fn stored(text: &str, max: usize) -> Result<String, TextError> {
     let text = text.trim();
     if text.chars().any(char::is_control) {
         return Err(TextError::Control);
     }
-    // A character has one to four bytes, so the count is only needed in between.
+    // A character has at least one byte: a text of at most `max` bytes need not be counted.
     if text.is_empty() || (text.len() > max && text.chars().count() > max) {
         return Err(TextError::Length { max });
     }
@@ -43,9 +73,14 @@ pub fn checked(text: &str, max: usize) -> Result<String, TextError> {
 pub struct Name(String);
 
 impl Name {
-    /// Trims and checks `text`.
+    /// Trims and checks a text that somebody sends.
+    pub fn from_input(text: &str) -> Result<Self, TextError> {
+        input(text, 256).map(Self)
+    }
+
+    /// Trims and checks a text that may have been stored before a rule for input was added.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        checked(text, 256).map(Self)
+        stored(text, 256).map(Self)
     }
 
     /// The name.
@@ -60,19 +95,33 @@ mod tests {
 
     #[test]
     fn length_is_counted_in_characters_after_trimming() {
-        assert_eq!(checked("  Ørsted  ", 6).as_deref(), Ok("Ørsted"));
-        assert_eq!(checked("Ørsted!", 6), Err(TextError::Length { max: 6 }));
-        assert_eq!(checked("   ", 6), Err(TextError::Length { max: 6 }));
-        assert_eq!(checked("", 6), Err(TextError::Length { max: 6 }));
-        assert_eq!(checked(&"é".repeat(256), 256).map(|t| t.len()), Ok(512));
-        assert!(checked(&"é".repeat(257), 256).is_err());
+        assert_eq!(stored("  Ørsted  ", 6).as_deref(), Ok("Ørsted"));
+        assert_eq!(stored("Ørsted!", 6), Err(TextError::Length { max: 6 }));
+        assert_eq!(stored("   ", 6), Err(TextError::Length { max: 6 }));
+        assert_eq!(stored("", 6), Err(TextError::Length { max: 6 }));
+        assert_eq!(stored(&"é".repeat(256), 256).map(|t| t.len()), Ok(512));
+        assert!(stored(&"é".repeat(257), 256).is_err());
+    }
+
+    #[test]
+    fn a_text_must_be_visible_and_in_its_own_order_when_it_is_sent() {
+        for text in ["\u{200b}", "\u{feff}\u{2060}", "\u{3164}", "\u{2800}", "\u{fe0f}", "\u{e0041}"] {
+            assert_eq!(input(text, 10), Err(TextError::Invisible), "{text:?}");
+            assert!(Name::parse(text).is_ok());
+        }
+        for c in ('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}') {
+            assert_eq!(input(&format!("a{c}"), 10), Err(TextError::Bidirectional), "{c:?}");
+        }
+        for text in ["a", "é", "株", "\u{200f}ش", "👩\u{200d}🔬", "0", "."] {
+            assert_eq!(input(text, 10).as_deref(), Ok(text));
+        }
     }
 
     #[test]
     fn control_characters_are_refused_inside_and_trimmed_at_the_ends() {
         for text in ["a\0b", "a\nb", "a\u{7f}b", "a\u{85}b", "\u{1b}[2J"] {
-            assert_eq!(checked(text, 10), Err(TextError::Control), "{text:?}");
+            assert_eq!(stored(text, 10), Err(TextError::Control), "{text:?}");
         }
-        assert_eq!(checked("a\n", 10).as_deref(), Ok("a"));
+        assert_eq!(stored("a\n", 10).as_deref(), Ok("a"));
     }
 }

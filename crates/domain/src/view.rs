@@ -1,8 +1,8 @@
-//! What a decision may look at, and what changes make of it.
+//! What a decision may look at, and how changes are applied to it.
 //!
-//! A [`View`] answers point look-ups and nothing else. An [`Overlay`] is a view with changes on top, so that the commands of a
-//! group see what those before them have changed. It is also how a change is replayed: there is one place that says what a change
-//! does.
+//! A [`View`] answers point look-ups and nothing else. An [`Overlay`] is a view with changes on top, so that the
+//! commands of a group see what those before them have changed. Replay uses it too, so that what a change does is
+//! written in one place.
 
 use crate::buyer::{Buyer, Description};
 use crate::change::{Change, OfferKey};
@@ -40,7 +40,7 @@ impl std::error::Error for ViewError {}
 /// The answer of a look-up.
 pub type Found<T> = Result<Option<T>, ViewError>;
 
-/// What a view says of an offer.
+/// What a view has of an offer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredOffer<T> {
     /// The partner that owns its application.
@@ -51,12 +51,12 @@ pub struct StoredOffer<T> {
     pub terms: T,
 }
 
-/// What a view says of a buyer.
+/// What a view has of a buyer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredBuyer<B> {
     /// The partner that registered it.
     pub partner: PartnerId,
-    /// Set when the creation can be repeated.
+    /// The digest of the payload; `None` if the creation had no idempotency key.
     pub fingerprint: Option<Fingerprint>,
     /// When it was registered.
     pub created_at: Timestamp,
@@ -189,7 +189,7 @@ impl<T: Clone + Send + 'static, B: Clone + Send + 'static> View for Nothing<T, B
     }
 }
 
-/// What changes have led to, by key.
+/// The state that changes have led to, by key.
 #[derive(Debug)]
 pub struct Tables<T, B> {
     /// Partners.
@@ -224,7 +224,7 @@ impl<T, B> Default for Tables<T, B> {
 }
 
 impl<T, B> Tables<T, B> {
-    /// Sets a partner, and which client it is.
+    /// Sets a partner and its client id.
     pub fn put_partner(&mut self, partner: Partner) {
         let before = self.partners.get(&partner.id).and_then(|before| before.oauth_client_id.as_ref());
         if let Some(client) = before
@@ -245,7 +245,7 @@ impl<T, B> Tables<T, B> {
         self.keys.insert((key.partner, key.id), key);
     }
 
-    /// The partner that is this client.
+    /// The partner with this client id.
     pub fn client(&self, client: &str) -> Option<PartnerId> {
         self.clients.get(client).copied()
     }
@@ -272,9 +272,9 @@ impl<T, B> Tables<T, B> {
 /// A view with changes on top.
 #[derive(Debug)]
 pub struct Overlay<V: View> {
-    /// What lies below.
+    /// The view below.
     pub base: V,
-    /// What the changes have led to.
+    /// What has changed.
     pub tables: Tables<V::Terms, V::Buyer>,
 }
 
@@ -287,7 +287,7 @@ impl<V: View> Overlay<V> {
     /// Applies a change. `terms` and `buyer` say what the view keeps of the values that the change sets.
     ///
     /// # Errors
-    /// `Corrupt` if the change is about something that is not there; otherwise what the view below says.
+    /// `Corrupt` if the change is about something that does not exist; otherwise the error of the view below.
     pub fn apply(
         &mut self,
         change: &Change,
@@ -352,7 +352,7 @@ impl<V: View> View for Overlay<V> {
         if let Some(partner) = self.tables.client(client) {
             return Ok(Some(partner));
         }
-        // A partner that has changed no longer has the client id that it has below.
+        // The view below still has the old client id of a partner that has changed.
         Ok(self.base.client(client)?.filter(|owner| !self.tables.partners.contains_key(owner)))
     }
 
@@ -386,3 +386,6 @@ impl<V: View> View for Overlay<V> {
         found.map_or_else(|| self.base.buyer(partner, buyer), |buyer| Ok(Some(buyer.clone())))
     }
 }
+
+#[cfg(test)]
+mod tests;

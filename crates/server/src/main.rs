@@ -7,8 +7,11 @@ mod metrics;
 mod oauth;
 mod operator_settings;
 mod outgoing;
+mod printable;
+mod secret_file;
 mod serve;
 mod settings;
+mod sockets;
 mod stop;
 mod store;
 mod system_clock;
@@ -16,14 +19,21 @@ mod telemetry;
 mod transfer;
 
 use clap::Parser as _;
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
 use settings::{Command, Settings};
+use std::io::Write as _;
 use std::process::ExitCode;
+use std::sync::mpsc::channel;
 
 /// A request makes some fifty small allocations on one thread and frees many of them on another.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    if let Err(error) = keep_private() {
+        return fail(&format!("core dumps cannot be turned off: {error}"));
+    }
     if let Err(problem) = settings::no_unknown_variables() {
         return fail(&problem);
     }
@@ -45,8 +55,20 @@ fn main() -> ExitCode {
     }
 }
 
-/// The last line of a run that failed: one sentence, no backtrace.
+/// The files that this process makes can be read by its user alone, whatever the umask was, and a crash writes no core
+/// dump: both hold bank details. (`prlimit --core=unlimited --pid PID` allows a dump of a running process.)
+fn keep_private() -> std::io::Result<()> {
+    umask(Mode::RWXG | Mode::RWXO);
+    let limit = getrlimit(Resource::Core);
+    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), ..limit })?)
+}
+
+/// The last line of a run that failed: one sentence, no backtrace. The process ends even if nobody reads it.
 fn fail(problem: &str) -> ExitCode {
-    eprintln!("lendpay: {problem}");
+    let line = format!("lendpay: {}\n", printable::line(problem));
+    let (send, written) = channel();
+    std::thread::spawn(move || send.send(std::io::stderr().write_all(line.as_bytes())));
+    // Nobody is left to tell when standard error is gone.
+    let _ = written.recv_timeout(telemetry::LAST_WAIT);
     ExitCode::FAILURE
 }

@@ -3,7 +3,7 @@
 //! Written by hand: all of it are counters that are there anyway, and the format is a page long. Labels are routes, statuses
 //! and types; never an id.
 
-use crate::listener::Places;
+use crate::listener::ConnectionSlots;
 use crate::store::Kept;
 use lendpay_api::{BUCKETS, RequestCounts};
 use lendpay_domain::event::Subject;
@@ -21,13 +21,15 @@ pub struct Metrics<S> {
     /// Weak, so that a slow reader of metrics does not keep the store open.
     store: Weak<S>,
     /// Connections of partners, and of the operator.
-    places: [Arc<Places>; 2],
+    slots: [Arc<ConnectionSlots>; 2],
+    /// Log lines that were dropped.
+    dropped_lines: Arc<AtomicU64>,
 }
 
 impl<S: Kept> Metrics<S> {
     /// Counters that begin at 0, and those of a store.
-    pub fn new(store: Weak<S>, places: [Arc<Places>; 2]) -> Self {
-        Self { partner: Arc::default(), operator: Arc::default(), store, places }
+    pub fn new(store: Weak<S>, slots: [Arc<ConnectionSlots>; 2], dropped_lines: Arc<AtomicU64>) -> Self {
+        Self { partner: Arc::default(), operator: Arc::default(), store, slots, dropped_lines }
     }
 
     /// All of it, as it is now.
@@ -62,7 +64,17 @@ impl<S: Kept> Metrics<S> {
         for (over, count) in self.partner.limited() {
             page.sample("lendpay_rate_limited_total", &[("over", over)], count);
         }
-        page.connections(&self.places);
+        page.family("lendpay_auth_failures_total", "counter", "Requests without valid credentials.");
+        for (side, counts) in sides {
+            page.sample("lendpay_auth_failures_total", &[("side", side)], counts.auth_failures());
+        }
+        page.connections(&self.slots);
+        page.single(
+            "lendpay_log_lines_dropped_total",
+            "counter",
+            "Log lines that were dropped, since nobody read them and 1 MiB waited.",
+            self.dropped_lines.load(Ordering::Relaxed),
+        );
         if let Some(store) = self.store.upgrade() {
             page.store(&*store);
         }
@@ -108,16 +120,16 @@ impl Page {
         self.sample(&format!("{name}_count"), &labels, count.max(so_far));
     }
 
-    fn connections(&mut self, places: &[Arc<Places>; 2]) {
-        let sides = || ["partner", "operator"].into_iter().zip(places);
+    fn connections(&mut self, slots: &[Arc<ConnectionSlots>; 2]) {
+        let sides = || ["partner", "operator"].into_iter().zip(slots);
         self.family("lendpay_connections", "gauge", "Connections that are open.");
-        for (side, places) in sides() {
-            self.sample("lendpay_connections", &[("side", side)], places.taken());
+        for (side, slots) in sides() {
+            self.sample("lendpay_connections", &[("side", side)], slots.taken());
         }
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        self.family("lendpay_connections_refused_total", "counter", "Connections that got no place, and why.");
-        for (side, places) in sides() {
-            for (reason, counter) in [("full", &places.full), ("address", &places.greedy)] {
+        self.family("lendpay_connections_refused_total", "counter", "Connections that got no slot, and why.");
+        for (side, slots) in sides() {
+            for (reason, counter) in [("full", &slots.full), ("address", &slots.greedy)] {
                 let labels = [("side", side), ("reason", reason)];
                 self.sample("lendpay_connections_refused_total", &labels, count(counter));
             }
@@ -125,10 +137,10 @@ impl Page {
         self.family(
             "lendpay_connections_ended_total",
             "counter",
-            "Connections that were ended for being slow, and how.",
+            "Connections that were ended for being slow or idle, or to make room for others.",
         );
-        for (side, places) in sides() {
-            for (reason, counter) in [("head", &places.slow), ("idle", &places.idle)] {
+        for (side, slots) in sides() {
+            for (reason, counter) in [("head", &slots.slow), ("idle", &slots.idle), ("displaced", &slots.displaced)] {
                 let labels = [("side", side), ("reason", reason)];
                 self.sample("lendpay_connections_ended_total", &labels, count(counter));
             }

@@ -1,7 +1,9 @@
 //! Settings of the operator's side: for the service that has one, and for the commands that call it.
 
+use crate::outgoing::{Address, Trust};
+use crate::secret_file;
 use clap::Args;
-use lendpay_api::OperatorKey;
+use lendpay_api::{Hosts, OperatorKey};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -38,7 +40,8 @@ pub struct KeySource {
     )]
     operator_key: Option<Secret>,
 
-    /// A file that holds the operator's key, in place of --operator-key: other users of the machine cannot read it.
+    /// A file that holds the operator's key, in place of --operator-key. One that other users of the machine can read
+    /// is refused.
     #[arg(long, env = "LENDPAY_OPERATOR_KEY_FILE", value_name = "FILE")]
     operator_key_file: Option<PathBuf>,
 }
@@ -55,8 +58,8 @@ impl KeySource {
 }
 
 fn read(path: &Path) -> Result<String, String> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| format!("the operator key cannot be read from {}: {error}", path.display()))?;
+    let text = std::io::read_to_string(secret_file::open(path)?);
+    let text = text.map_err(|error| format!("the operator key cannot be read from {}: {error}", path.display()))?;
     Ok(text.trim().to_owned())
 }
 
@@ -65,17 +68,32 @@ fn read(path: &Path) -> Result<String, String> {
 pub struct Operator {
     /// Where the operator connects, if there is a key. Keep it on loopback, or give it TLS. Default:
     /// 127.0.0.1:8081.
-    #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT")]
+    #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT", value_parser = crate::settings::socket_address)]
     operator_listen: Option<SocketAddr>,
+
+    /// Names besides those of this machine by which the operator's side may be called, separated by commas; requests
+    /// that name another host get 421.
+    #[arg(long, env = "LENDPAY_OPERATOR_HOSTS", value_name = "NAME,…", value_delimiter = ',', value_parser = host)]
+    operator_hosts: Vec<String>,
 
     #[command(flatten)]
     key: KeySource,
+}
+
+fn host(text: &str) -> Result<String, String> {
+    let host = url::Host::parse(text).map_err(|_| "write names such as ops.example, without a port".to_owned())?;
+    Ok(host.to_string())
 }
 
 impl Operator {
     /// Where to listen.
     pub fn listen(&self) -> SocketAddr {
         self.operator_listen.unwrap_or(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081))
+    }
+
+    /// By which names it may be called.
+    pub fn hosts(&self) -> Hosts {
+        Hosts { listed: self.operator_hosts.clone() }
     }
 
     /// The key, if there is to be an operator's side.
@@ -95,10 +113,13 @@ impl Operator {
 /// How commands reach the running service.
 #[derive(Debug, Args)]
 pub struct Access {
-    /// The operator's side of the running service.
+    /// The operator's side of the running service: https, or http on this machine.
     #[arg(long, env = "LENDPAY_OPERATOR_URL", value_name = "URL", default_value = "http://127.0.0.1:8081")]
-    pub operator_url: String,
+    pub operator_url: Address,
 
     #[command(flatten)]
     pub key: KeySource,
+
+    #[command(flatten)]
+    pub trust: Trust,
 }

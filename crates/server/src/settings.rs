@@ -1,21 +1,27 @@
 //! The command line and the environment: every flag has a variable, and nothing is read anywhere else.
 
+mod values;
+
+pub use values::{Rate, socket_address};
+
 use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
 use crate::listener::Tls;
 use crate::oauth::OAuthSettings;
 use crate::operator_settings::Operator;
+use crate::outgoing::Trust;
+use crate::secret_file;
 use crate::telemetry::Collector;
 use crate::transfer::{Export, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use lendpay_api::{BadRateLimit, RateLimit};
 use lendpay_domain::buyer_checks::BuyerChecks;
 use lendpay_storage::PostgresAddress;
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing_subscriber::filter::Targets;
+use values::{log_levels, seconds, seconds_or_none, share};
 
 /// Lendpay: the lending-and-payments service that a lender runs for its partners.
 #[derive(Debug, Parser)]
@@ -30,7 +36,7 @@ pub enum Command {
     /// Run the service until SIGTERM or Ctrl-C.
     Serve(Box<Serve>),
     /// Try the service: a throw-away store with a partner, a key and a few offers.
-    Demo(Demo),
+    Demo(Box<Demo>),
     /// Write everything to a file: from a stopped store, or from the running service.
     Export(Export),
     /// Read an export into a stopped store.
@@ -54,7 +60,7 @@ pub enum Command {
 #[derive(Debug, Args)]
 pub struct Serve {
     /// Where partners connect.
-    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", value_parser = socket_address)]
     pub listen: SocketAddr,
 
     #[command(flatten)]
@@ -90,7 +96,8 @@ impl TlsFiles {
     /// Reads the files, if there are any.
     pub fn open(&self) -> Result<Option<Arc<Tls>>, String> {
         let (Some(certificate), Some(key)) = (&self.tls_cert, &self.tls_key) else { return Ok(None) };
-        Tls::open(certificate, key).map(Some).map_err(|error| format!("{error}; see --tls-cert and --tls-key"))
+        let opened = secret_file::open(key).and_then(|_| Tls::open(certificate, key));
+        opened.map(Some).map_err(|error| format!("--tls-cert, --tls-key: {error}"))
     }
 }
 
@@ -120,7 +127,7 @@ pub struct Migrate {
 #[derive(Debug, Args)]
 pub struct Demo {
     /// Where to listen; another free port is taken when this one is in use.
-    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080")]
+    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", value_parser = socket_address)]
     pub listen: SocketAddr,
 
     /// Keep the data in this directory instead of throwing it away at the end.
@@ -181,18 +188,17 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_OTLP_ENDPOINT", value_name = "URL")]
     pub otlp_endpoint: Option<Collector>,
 
+    #[command(flatten)]
+    pub trust: Trust,
+
     /// Of the requests that come without a `traceparent`, how many are collected: from 0 (none) to 1 (all).
     #[arg(long, env = "LENDPAY_TRACE_SHARE", value_name = "SHARE", default_value = "1", value_parser = share)]
     pub trace_share: f64,
 
-    /// What is logged: error, warn, info, debug, or directives such as `warn,lendpay::request=info`.
-    #[arg(long, env = "LENDPAY_LOG", value_name = "LEVEL", default_value = "info")]
-    pub log: String,
-}
-
-fn share(text: &str) -> Result<f64, String> {
-    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
-    share.ok_or_else(|| "write a number from 0 to 1".to_owned())
+    /// What is logged: a level (off, error, warn, info, debug, trace), and levels of targets, such as
+    /// `warn,lendpay::request=info`.
+    #[arg(long, env = "LENDPAY_LOG", value_name = "LEVEL", default_value = "info", value_parser = log_levels)]
+    pub log: Targets,
 }
 
 /// `--buyer-checks`.
@@ -207,49 +213,6 @@ impl From<Checks> for BuyerChecks {
         match checks {
             Checks::Full => Self::Full,
             Checks::Contract => Self::Contract,
-        }
-    }
-}
-
-/// `--rate-limit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rate {
-    Limited(RateLimit),
-    Off,
-}
-
-impl Rate {
-    /// The limit, if there is one.
-    pub const fn limit(self) -> Option<RateLimit> {
-        match self {
-            Self::Limited(limit) => Some(limit),
-            Self::Off => None,
-        }
-    }
-}
-
-impl Default for Rate {
-    fn default() -> Self {
-        Self::Limited(RateLimit::DEFAULT)
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Limited(limit) => limit.fmt(f),
-            Self::Off => f.write_str("off"),
-        }
-    }
-}
-
-impl FromStr for Rate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "off" => Ok(Self::Off),
-            text => text.parse().map(Self::Limited).map_err(|error: BadRateLimit| format!("{error}, or off")),
         }
     }
 }
@@ -284,17 +247,6 @@ impl FromStr for StorePlace {
     }
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse() {
-        Ok(seconds @ 1..=3_600) => Ok(Duration::from_secs(seconds)),
-        _ => Err("write a whole number of seconds from 1 to 3600".to_owned()),
-    }
-}
-
-fn seconds_or_none(text: &str) -> Result<Duration, String> {
-    if text == "0" { Ok(Duration::ZERO) } else { seconds(text) }
-}
-
 /// The arguments of a command and of all below it.
 fn all_arguments(command: &clap::Command) -> Vec<&clap::Arg> {
     command.get_arguments().chain(command.get_subcommands().flat_map(all_arguments)).collect()
@@ -326,16 +278,6 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         <Settings as clap::CommandFactory>::command().debug_assert();
-    }
-
-    #[test]
-    fn a_rate_limit_is_a_limit_or_off() {
-        assert_eq!("off".parse(), Ok(Rate::Off));
-        assert_eq!("2000/300s".parse(), Ok(Rate::default()));
-        for rate in [Rate::Off, Rate::default()] {
-            assert_eq!(rate.to_string().parse(), Ok(rate));
-        }
-        assert!("none".parse::<Rate>().is_err_and(|problem| problem.contains("off")));
     }
 
     #[test]

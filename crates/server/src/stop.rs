@@ -1,6 +1,5 @@
 //! When to stop.
 
-use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// The signals that ask the process to stop.
@@ -11,7 +10,8 @@ pub struct StopSignals {
 
 impl StopSignals {
     /// Takes over Ctrl-C and SIGTERM.
-    pub fn listen() -> io::Result<Self> {
+    pub fn listen() -> Result<Self, String> {
+        let signal = |kind| signal(kind).map_err(|error| format!("signals cannot be received: {error}"));
         Ok(Self { interrupt: signal(SignalKind::interrupt())?, terminate: signal(SignalKind::terminate())? })
     }
 

@@ -1,11 +1,13 @@
-//! The kinds of stores, and what the service needs of one besides the port.
+//! The kinds of stores, and what the service needs of one besides the ports.
 
+use crate::printable;
 use crate::settings::{Common, StorePlace};
 use lendpay_domain::Store;
 use lendpay_domain::store::Answer;
-use lendpay_storage::{PostgresAddress, PostgresOptions, PostgresStore, SledOptions, SledStore, StoreStats};
-use std::fmt;
-use std::path::Path;
+use lendpay_storage::{EmbeddedOptions, EmbeddedStore, PostgresAddress, PostgresOptions, PostgresStore, StoreStats};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::{fmt, io};
 
 /// A store that can be watched and closed.
 pub trait Kept: Store {
@@ -44,17 +46,42 @@ macro_rules! kept {
     )+};
 }
 
-kept!(SledStore, PostgresStore);
+kept!(EmbeddedStore, PostgresStore);
 
 /// Opens the embedded store in a directory.
-pub fn open_sled(path: &Path, settings: &Common) -> Result<SledStore, String> {
-    let mut options = SledOptions::default();
+pub fn open_sled(path: &Path, settings: &Common) -> Result<EmbeddedStore, String> {
+    let mut options = EmbeddedOptions::default();
     options.cache_capacity = u64::from(settings.cache) << 20;
-    SledStore::open(path, options).map_err(|error| error.to_string())
+    let store = EmbeddedStore::open(path, options).map_err(|error| error.to_string())?;
+    let readable =
+        is_readable_by_others(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
+    if readable {
+        let run = format!("chmod -R go-rwx {}", printable::shell_word(path));
+        tracing::warn!(run, "other users of this machine can read the data");
+    }
+    Ok(store)
+}
+
+/// Whether the modes of a directory and of what is in it allow anything to others than the owner. What this program
+/// makes never does; older versions, and copies, may.
+fn is_readable_by_others(directory: &Path) -> io::Result<bool> {
+    let entries = |directory: &Path| -> io::Result<Vec<PathBuf>> {
+        std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
+    };
+    let below = [vec![directory.to_owned()], entries(directory)?, entries(&directory.join("index"))?].concat();
+    let modes = below.iter().map(|path| match std::fs::metadata(path) {
+        // sled replaces files beside this.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+        about => Ok(about?.mode()),
+    });
+    Ok(modes.collect::<io::Result<Vec<_>>>()?.iter().any(|mode| mode & 0o077 != 0))
 }
 
 /// Opens the store in a database.
 pub async fn open_postgres(address: &PostgresAddress, settings: &Common) -> Result<PostgresStore, String> {
+    if address.is_exposed() {
+        tracing::warn!(store = %address, "the database is on another machine, without verified TLS; add sslmode=verify-full");
+    }
     let options = PostgresOptions { connections: settings.store_connections.into(), ..PostgresOptions::default() };
     PostgresStore::open(address, options).await.map_err(|error| error.to_string())
 }

@@ -11,11 +11,13 @@ use crate::system_clock::SystemClock;
 use clap::Args;
 use file::{Destination, Progress, Tee, source};
 use lendpay_api::Clock as _;
-use lendpay_api::transfer::{Lines, Reader, check};
-use lendpay_domain::StoreError;
-use lendpay_domain::record::{Export as _, Record};
+use lendpay_api::transfer::{Lines, Problem, Reader, check};
+use lendpay_domain::change::Record;
+use lendpay_domain::import::Imported;
+use lendpay_domain::store::Export as _;
+use lendpay_domain::{StoreError, Timestamp};
 use lendpay_storage::{
-    ImportError, Imported, PostgresImport, PostgresOptions, PostgresStore, SledImport, SledOptions, SledStore,
+    EmbeddedImport, EmbeddedOptions, EmbeddedStore, ImportError, PostgresImport, PostgresOptions, PostgresStore,
 };
 use std::io::{BufReader, Seek as _, Write};
 
@@ -53,8 +55,8 @@ pub struct Import {
 }
 
 /// The store's cache: exports and imports go through it once, from one end to the other.
-fn options() -> SledOptions {
-    let mut options = SledOptions::default();
+fn options() -> EmbeddedOptions {
+    let mut options = EmbeddedOptions::default();
     options.cache_capacity = 64 << 20;
     options
 }
@@ -75,11 +77,11 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
     serve::runtime()?.block_on(async {
         match place {
             StorePlace::Sled(path) => {
-                if !["log", "db"].iter().any(|file| path.join(file).exists()) {
+                if !path.join("log").exists() {
                     return Err(format!("there is no store in {}; name another one with --store", path.display()));
                 }
-                let store = SledStore::open(path, options()).map_err(|error| match error {
-                    lendpay_storage::OpenError::InUse { .. } => {
+                let store = EmbeddedStore::open(path, options()).map_err(|error| match error {
+                    lendpay_storage::embedded::OpenError::InUse { .. } => {
                         format!("{error} Or export from the running service with --running.")
                     }
                     error => error.to_string(),
@@ -101,7 +103,7 @@ async fn write(store: &impl Kept, to: &mut Destination) -> Result<u64, String> {
         format!("the store cannot be read: {error}{reason}")
     };
     let (mut lines, progress) = (Lines::default(), Progress::unknown("records"));
-    to.write_all(&lines.header(SystemClock.now())).map_err(unwritable)?;
+    to.write_all(&lines.header(SystemClock.now(), None)).map_err(unwritable)?;
     let (mut export, mut records) = (store.export().await.map_err(failed)?, 0);
     loop {
         let some = export.next().await.map_err(failed)?;
@@ -121,68 +123,73 @@ async fn write(store: &impl Kept, to: &mut Destination) -> Result<u64, String> {
 fn from_service(access: &Access, to: &mut Destination) -> Result<u64, String> {
     let body = Client::new(access)?.stream("/operator/export")?;
     let progress = Progress::unknown("bytes");
-    let whole = check(BufReader::with_capacity(1 << 16, Tee::new(body, to, &progress)));
-    whole.map(|checked| checked.records).map_err(|problem| format!("the export did not arrive whole: {problem}"))
+    let checked = check(BufReader::with_capacity(1 << 16, Tee::new(body, to, &progress)));
+    checked.map(|checked| checked.records).map_err(|problem| format!("the export did not arrive complete: {problem}"))
 }
 
 /// Reads an export into a store.
 pub fn import(settings: &Import) -> Result<(), String> {
     let mut file = source(&settings.file)?;
-    let refused = |problem| format!("{} is refused and nothing was imported: {problem}", settings.file);
+    let refused = |problem: Problem| format!("{} is refused and nothing was imported: {problem}", settings.file);
     // All of it is checked before anything is written.
     let checked = check(BufReader::with_capacity(1 << 16, &file)).map_err(refused)?;
     file.rewind().map_err(|error| format!("{} cannot be read again: {error}", settings.file))?;
     let done = serve::runtime()?.block_on(async {
-        let mut import =
-            Importing::begin(&settings.kept.store, settings.merge).await.map_err(|error| error.to_string())?;
+        let import = Importing::begin(&settings.kept.store, settings.merge, SystemClock.now()).await;
+        let mut import = import.map_err(|error| error.to_string())?;
         let mut reader = Reader::new(BufReader::with_capacity(1 << 16, &file));
         let (progress, mut records) = (Progress::of(checked.records), 0_u64);
-        let told = |line: u64, error: ImportError| {
-            let line = match &error {
-                ImportError::Record(_) => line,
-                // A record is a line.
-                ImportError::Earlier { back, .. } => line.saturating_sub(*back),
-                _ => return error.to_string(),
-            };
-            format!("{} is refused and nothing was imported: line {line}: {error}", settings.file)
+        let failed = |line: u64, error: ImportError| match error {
+            // A record is a line.
+            ImportError::Record { problem, back } => refused(Problem { line: line - back, what: problem.to_owned() }),
+            error => error.to_string(),
         };
         let mut last = 0;
         while let Some(record) = reader.next().map_err(refused)? {
             last = reader.line();
-            import.add(record).await.map_err(|error| told(last, error))?;
+            import.add(record).await.map_err(|error| failed(last, error))?;
             records += 1;
             progress.set(records);
         }
-        import.finish().await.map_err(|error| told(last, error))
+        import.finish().await.map_err(|error| failed(last, error))
     })?;
-    eprintln!("{} records imported, {} of what was there before left as they are.", done.added, done.kept);
+    let Imported { added, kept, expired_keys, unchecked_buyers } = done;
+    eprintln!("{added} records imported, {kept} of what was there before left as they are.");
+    if expired_keys > 0 {
+        eprintln!("Keys among them that have expired: {expired_keys}.");
+    }
+    if unchecked_buyers > 0 {
+        eprintln!("Buyers among them that would not pass today's full checks: {unchecked_buyers}.");
+    }
     Ok(())
 }
 
 /// An import into either kind of store.
 enum Importing {
-    Sled(Box<SledImport>),
+    Embedded(Box<EmbeddedImport>),
     Postgres(Box<PostgresImport>),
 }
 
 impl Importing {
-    async fn begin(place: &StorePlace, merge: bool) -> Result<Self, ImportError> {
+    async fn begin(place: &StorePlace, merge: bool, now: Timestamp) -> Result<Self, ImportError> {
         Ok(match place {
-            StorePlace::Sled(path) => Self::Sled(Box::new(SledImport::begin(path, options(), merge)?)),
-            StorePlace::Postgres(address) => Self::Postgres(Box::new(PostgresImport::begin(address, merge).await?)),
+            StorePlace::Sled(path) => Self::Embedded(Box::new(EmbeddedImport::begin(path, options(), merge, now)?)),
+            StorePlace::Postgres(address) => {
+                Self::Postgres(Box::new(PostgresImport::begin(address, merge, now).await?))
+            }
         })
     }
 
     async fn add(&mut self, record: Record) -> Result<(), ImportError> {
         match self {
-            Self::Sled(import) => import.add(record),
+            Self::Embedded(import) => import.add(record),
             Self::Postgres(import) => import.add(record).await,
         }
     }
 
     async fn finish(self) -> Result<Imported, ImportError> {
         match self {
-            Self::Sled(import) => import.finish(),
+            Self::Embedded(import) => import.finish(),
             Self::Postgres(import) => import.finish().await,
         }
     }

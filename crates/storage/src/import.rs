@@ -9,7 +9,7 @@ pub enum ImportError {
     /// The embedded store cannot be opened.
     #[error(transparent)]
     Open(#[from] crate::embedded::OpenError),
-    /// There is something in the store.
+    /// The store is not empty.
     #[error("The store {place} is not empty; import into an empty one, or add what is missing with --merge.")]
     NotEmpty {
         /// Where it is.
@@ -20,7 +20,7 @@ pub enum ImportError {
     Record {
         /// What does not fit.
         problem: &'static str,
-        /// How many records were taken after it.
+        /// How many later records had been taken by then.
         back: u64,
     },
     /// The store failed.

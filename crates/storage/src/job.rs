@@ -1,4 +1,4 @@
-//! Commands on their way through a store, and their answers. A store that carries out jobs needs to know no command.
+//! Commands that wait in a store, and their answers. A store that carries out jobs does not know the commands.
 
 use lendpay_domain::PartnerId;
 use lendpay_domain::change::Record;
@@ -15,8 +15,8 @@ pub(crate) trait Work<V: View>: Send {
     /// Adds the keys that deciding may look at.
     fn reads(&self, reads: &mut Reads);
 
-    /// Decides the command and gives the changes to keep. A command that cannot be decided has none, and is answered with its
-    /// error. Deciding again replaces the decision.
+    /// Decides the command and gives the changes to keep. A command that cannot be decided has none, and is answered
+    /// with its error. Deciding again replaces the decision.
     ///
     /// # Errors
     /// The view has failed.
@@ -36,7 +36,7 @@ pub(crate) struct Failed;
 /// A boxed job.
 pub(crate) type BoxedWork<V> = Box<dyn Work<V>>;
 
-/// What was decided, with the command, for the caller's thread to make whole.
+/// The command with its decision. The caller's thread turns it into the outcome.
 type Reply<C, T, B> = Answer<(C, <C as Command>::Decided<T, B>)>;
 
 struct Job<C: Command, V: View> {
@@ -75,7 +75,7 @@ impl<C: Command, V: View> Work<V> for Job<C, V> {
 
     fn answer(self: Box<Self>) {
         let Self { command, decided, reply } = *self;
-        // A caller that has gone away is no concern of the store.
+        // The caller may have gone away.
         drop(reply.send(decided.map(|decided| (command, decided))));
     }
 }
@@ -83,14 +83,14 @@ impl<C: Command, V: View> Work<V> for Job<C, V> {
 /// The caller's side of a job.
 pub(crate) struct Waiting<C: Command, V: View>(oneshot::Receiver<Reply<C, V::Terms, V::Buyer>>);
 
-/// Makes a job of a command. Dropped without an answer, it tells the caller that nothing was done.
+/// Makes a job of a command. If it is dropped without an answer, the caller gets the error that it waits with.
 pub(crate) fn job<C: Command, V: View + 'static>(command: C) -> (BoxedWork<V>, Waiting<C, V>) {
     let (reply, answer) = oneshot::channel();
     (Box::new(Job { command, decided: Err(StoreError::Unavailable), reply }), Waiting(answer))
 }
 
 impl<C: Command, V: View> Waiting<C, V> {
-    /// Waits for the answer. `lost` is what it means that there is none.
+    /// Waits for the answer. `lost` is the error for a job that was dropped without one.
     pub(crate) async fn outcome(
         self,
         lost: StoreError,

@@ -3,13 +3,13 @@
 //! | module | subject |
 //! |---|---|
 //! | [`embedded`] | the store for one process: a log, and an index over it |
-//! | `postgres` | the store on PostgreSQL, for any number of processes |
+//! | [`postgres`] | the store on PostgreSQL, for any number of processes |
 //! | `memory` | the reference store, for tests (feature `memory`) |
-//! | `queue`, `job` | commands on their way, bounded and fair to partners, and their answers |
-//! | `records`, `codec` | the records that both keep as bytes |
-//! | `import`, `stats`, `uses` | what both have |
+//! | `queue`, `job` | commands that wait, bounded and fair to partners, and their answers |
+//! | `records`, `codec` | the records that both stores keep as bytes |
+//! | `import`, `stats`, `uses` | errors of imports, counters, and uses of keys, for both stores |
 //!
-//! What is promised, how it is kept and what it cannot do is in this crate's README.md.
+//! This crate's README.md says what is promised, how it is done, and what the limits are.
 
 mod codec;
 pub mod embedded;
@@ -17,6 +17,7 @@ mod import;
 mod job;
 #[cfg(feature = "memory")]
 mod memory;
+pub mod postgres;
 mod queue;
 mod records;
 mod stats;
@@ -29,4 +30,5 @@ pub use crate::embedded::{
 pub use crate::import::ImportError;
 #[cfg(feature = "memory")]
 pub use crate::memory::{MemoryExport, MemoryStore};
+pub use crate::postgres::{PostgresAddress, PostgresExport, PostgresImport, PostgresOptions, PostgresStore};
 pub use crate::stats::StoreStats;

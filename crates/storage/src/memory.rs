@@ -1,4 +1,4 @@
-//! The reference store, for tests: every record in memory, in order. It holds nothing that outlives it.
+//! The reference store, for tests: every record in memory, in order. Nothing is written to a disk.
 //!
 //! Other stores are compared with it, and tests of what stands above a store run on it. It is in no binary.
 

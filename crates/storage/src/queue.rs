@@ -1,7 +1,7 @@
 //! The queue of a store: bounded, and fair to partners.
 //!
-//! Commands are taken round robin by partner, so that a partner that sends many delays another by one command at most. A partner
-//! holds at most half of the queue. The operator's commands have a lane of their own, without that limit.
+//! Commands are taken round robin by partner, so that a partner that sends many delays another by one command at most.
+//! A partner holds at most half of the queue. The operator's commands have a lane of their own, without that limit.
 
 use lendpay_domain::PartnerId;
 use lendpay_domain::store::{Answer, StoreError};

@@ -18,8 +18,8 @@ pub struct StoreStats {
     pub syncing: Duration,
     /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
     pub events: [u64; 7],
-    /// Standbys of the database that a commit waits for, as seen at the last [`check`](lendpay_domain::store::Commands::check); none for a
-    /// store that has no such thing.
+    /// Standbys of the database that a commit waits for, as seen at the last
+    /// [`check`](lendpay_domain::store::Commands::check); none for a store that has no such thing.
     pub standbys: Option<u64>,
 }
 
@@ -40,7 +40,7 @@ impl Counters {
         self.largest.fetch_max(commands as u64, Ordering::Relaxed);
     }
 
-    /// A group with these events became durable, which took so long.
+    /// A group with these events became durable; `took` is the time of write and sync, or of the commit.
     pub(crate) fn durable(&self, took: Duration, events: [u64; 7]) {
         for (total, more) in self.events.iter().zip(events) {
             total.fetch_add(more, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Which uses of a key are the first of their hour: only those are written.
+//! Which use of a key is the first of its hour: only that one is written.
 
 use lendpay_domain::Timestamp;
 use lendpay_domain::key::{KeyHash, hour_of};
@@ -11,7 +11,7 @@ use std::sync::{PoisonError, RwLock};
 pub(crate) struct Hours(RwLock<HashMap<KeyHash, AtomicI64>>);
 
 impl Hours {
-    /// The hour of a use, if it is another than that of the use before.
+    /// The hour of a use, if it differs from the hour of the last use.
     pub(crate) fn new_hour(&self, key: KeyHash, at: Timestamp) -> Option<Timestamp> {
         let hour = hour_of(at);
         self.is_new(key, hour.timestamp()).then_some(hour)
@@ -19,7 +19,7 @@ impl Hours {
 
     fn is_new(&self, key: KeyHash, hour: i64) -> bool {
         if let Some(last) = self.0.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            // A plain look first: writing would take the memory from the other threads.
+            // Read first: a write would take the cache line from the other threads.
             return last.load(Ordering::Relaxed) != hour && last.swap(hour, Ordering::Relaxed) != hour;
         }
         let mut hours = self.0.write().unwrap_or_else(PoisonError::into_inner);

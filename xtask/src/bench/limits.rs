@@ -19,8 +19,8 @@ use tokio::net::TcpListener;
 use tokio::sync::oneshot;
 
 /// Answers of the size that the service's have.
-const OFFER: &str = r#"{"id":"3e7b118e-bb4c-4e4b-981d-a62526cbbdce","status":"CustomerAccepted","details":"Representative Rate","fundingType":"TermLoan","offerType":"Underwritten","annualPercentageRate":0.0905,"interestRate":0.03,"expiryAt":"2032-06-03T12:15:44.0503342+00:00","redirectUrl":"https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce","amount":25000.55,"duration":"TwoYears","statusChangedAt":"2026-05-27T12:15:44.050386+00:00"}"#;
-const BUYER: &str = r#"{"id":"01a1fb76-d1db-77f0-b5a3-dd9622e8a91c","name":"Northwind Bicycles 1 Ltd","registrationNumber":"09876543","countryCode":"GB","type":0,"bankAccount":{"currencyCode":"GBP","accountName":"Northwind Bicycles 1","sortCode":"202015","accountNumber":"****5555","bic":"BUKBGB22","accountType":"Business","iban":"******************5555"},"createdAt":"2026-11-21T00:17:10.619348+00:00"}"#;
+const OFFER: &str = r#"{"id":"3e7b118e-bb4c-4e4b-981d-a62526cbbdce","status":"CustomerAccepted","details":"Representative Rate","fundingType":"TermLoan","offerType":"Underwritten","annualPercentageRate":0.0905,"interestRate":0.03,"expiryAt":"2032-06-03T12:15:44.050334200Z","redirectUrl":"https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce","amount":25000.55,"duration":"TwoYears","statusChangedAt":"2026-05-27T12:15:44.050386Z"}"#;
+const BUYER: &str = r#"{"id":"01a1fb76-d1db-77f0-b5a3-dd9622e8a91c","name":"Northwind Bicycles 1 Ltd","registrationNumber":"09876543","countryCode":"GB","type":0,"bankAccount":{"currencyCode":"GBP","accountName":"Northwind Bicycles 1","sortCode":"202015","accountNumber":"****5555","bic":"BUKBGB22","accountType":"Business","iban":"******************5555"},"createdAt":"2026-11-21T00:17:10.619348Z"}"#;
 
 /// Zeros at the start of the file, so that a sync has no new length to write down.
 const ALLOCATED: usize = 256;

@@ -8,20 +8,27 @@
 //! | `feeder` | the operator, who puts offers |
 //! | `ledger` | what was acknowledged, and whether it is there |
 //! | `memory` | how much the process has, over time |
+//! | `attack` | clients that are there to do harm |
+//! | `pace` | how long a client that behaves well waits, before the attack and during it |
 
+mod attack;
 mod connection;
 mod feeder;
 mod keys;
 mod ledger;
 mod memory;
+mod pace;
 mod worker;
 
 use crate::server::{Kind, Server, built, remove, shipped};
 use anyhow::{Context as _, anyhow, ensure};
+use attack::{ATTACKS, Address, Secure};
 use connection::Connection;
 use keys::Keys;
 use ledger::Ledger;
 use memory::Memory;
+use pace::Pace;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -43,16 +50,25 @@ pub struct Arguments {
     /// How long a client waits between two requests on average, in milliseconds.
     #[arg(long, default_value_t = 50)]
     pause: u64,
+    /// Soak the service as tests build it, which takes no time to build.
+    #[arg(long)]
+    unoptimized: bool,
 }
 
 /// What the test run does: the same for a moment.
-const SHORT: Arguments = Arguments { seconds: 15, connections: 256, pause: 50 };
+const SHORT: Arguments = Arguments { seconds: 15, connections: 256, pause: 50, unoptimized: true };
 
 /// How many connections clients have that are killed. They are some of all.
 const KILLED: usize = 16;
 
 /// The service's cache, in MiB: so small that it is full soon.
 const CACHE: &str = "32";
+
+/// How many connections the service takes: so few that attackers want all of them.
+const CONNECTIONS: usize = 1_024;
+
+/// Which part of the time goes by before the attack begins.
+const BEFORE_ATTACK: f64 = 0.2;
 
 /// A limit that is on, and that nobody meets.
 const RATE_LIMIT: &str = "1000000000/1s";
@@ -61,9 +77,12 @@ const RATE_LIMIT: &str = "1000000000/1s";
 struct Shared {
     partner: SocketAddr,
     operator: SocketAddr,
+    secure: Address,
     keys: Keys,
     ledger: Ledger,
+    pace: Pace,
     pause: Duration,
+    attacked_from: Instant,
     until: Instant,
     requests: AtomicU64,
     faults: AtomicU64,
@@ -75,14 +94,15 @@ impl Shared {
     }
 }
 
-/// Builds the service as it is shipped and soaks it.
+/// Builds the service and soaks it.
 pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
-    soak(root, &shipped(root, &["lendpay"])?, arguments)
+    let programs = if arguments.unoptimized { built(root)? } else { shipped(root, &["lendpay"])? };
+    soak(root, &programs, arguments)
 }
 
 /// Soaks the service as tests build it, for a moment.
 pub fn run_short(root: &Path) -> anyhow::Result<()> {
-    soak(root, &built(root)?, &SHORT)
+    run(root, &SHORT)
 }
 
 fn soak(root: &Path, programs: &Path, arguments: &Arguments) -> anyhow::Result<()> {
@@ -90,19 +110,27 @@ fn soak(root: &Path, programs: &Path, arguments: &Arguments) -> anyhow::Result<(
     let folder = root.join("target/soak");
     remove(&folder)?;
     fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-    let more = ["--cache", CACHE, "--rate-limit", RATE_LIMIT].map(str::to_owned);
+    let descriptors = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: descriptors.maximum, ..descriptors })?;
+    let connections = CONNECTIONS.to_string();
+    let more = ["--cache", CACHE, "--rate-limit", RATE_LIMIT, "--connections", &connections].map(str::to_owned);
     let mut server = Server::start_with(programs, &folder, Kind::Lendpay, &folder.join("data"), &more)?;
+    let (secure, secure_address) = Secure::start(programs, &folder)?;
     println!(
         "{} s of mixed load and faults on {} connections, without a pause for those who are killed",
         arguments.seconds, arguments.connections
     );
+    let (keys, start, time) = (Keys::new(&server)?, Instant::now(), Duration::from_secs(arguments.seconds));
     let shared = Arc::new(Shared {
         partner: server.address,
         operator: server.operator,
-        keys: Keys::new(&server)?,
+        secure: secure_address,
+        keys,
         ledger: Ledger::default(),
+        pace: Pace::default(),
         pause: Duration::from_millis(arguments.pause),
-        until: Instant::now() + Duration::from_secs(arguments.seconds),
+        attacked_from: start + time.mul_f64(BEFORE_ATTACK),
+        until: start + time,
         requests: AtomicU64::new(0),
         faults: AtomicU64::new(0),
     });
@@ -117,6 +145,16 @@ fn soak(root: &Path, programs: &Path, arguments: &Arguments) -> anyhow::Result<(
     spawn(feeder::feed);
     spawn(|shared| shared.keys.rotate(shared));
     spawn(kill_clients);
+    spawn(pace::measure);
+    for (attack, count) in ATTACKS {
+        for _ in 0..count {
+            let shared = Arc::clone(&shared);
+            threads.push(std::thread::spawn(move || {
+                std::thread::sleep(shared.attacked_from.saturating_duration_since(Instant::now()));
+                attack(&shared)
+            }));
+        }
+    }
 
     let mut memory = Memory::default();
     while !shared.over() {
@@ -136,6 +174,8 @@ fn soak(root: &Path, programs: &Path, arguments: &Arguments) -> anyhow::Result<(
         shared.keys.revoked(),
     );
     println!("  {}", memory.judge()?);
+    println!("  {}", shared.pace.judge()?);
+    println!("  {}", secure.judge()?);
     println!("  {}", shared.ledger.check(&server)?);
     no_failures(&server, &folder)?;
     server.stop()?;

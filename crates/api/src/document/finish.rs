@@ -1,12 +1,13 @@
 //! The finishing step: what poem-openapi cannot say, or says in a way that tools reject.
 //!
-//! Version 3.0.3, header names as they are written, no `allOf` of one, `null` where a `$ref` may be null, `X-Request-Id` on
-//! every response, `RateLimit` on those to partners, and named examples made from real values.
+//! Version 3.0.3, header names as they are written, no `allOf` of one, `null` where a `$ref` may be null,
+//! `X-Request-Id` on every response, `RateLimit` on those to partners, and named examples made from real values.
 
+use super::examples::moment;
 use crate::failure::Failure;
-use crate::operations::Operation;
+use crate::operations::{Operation, Parameter};
 use crate::side::Shape;
-use lendpay_domain::{OperationId, Timestamp};
+use lendpay_domain::OperationId;
 use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
 
@@ -17,6 +18,7 @@ pub(super) type Example = (String, Value);
 pub(super) struct OperationExamples {
     id: &'static str,
     shape: Shape,
+    query: &'static [Parameter],
     request: Vec<Example>,
     success: Vec<Example>,
     failures: Vec<(u16, Example)>,
@@ -26,7 +28,7 @@ impl OperationExamples {
     pub fn of<O: Operation>(success: Vec<Example>, request: Option<Vec<Example>>) -> Self {
         let failures = O::failures();
         let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
-        Self { id: O::ID, shape: O::SHAPE, request: request.unwrap_or_default(), success, failures }
+        Self { id: O::ID, shape: O::SHAPE, query: O::QUERY, request: request.unwrap_or_default(), success, failures }
     }
 
     /// Adds an example of an answer that is neither success nor a failure in the common shape.
@@ -44,18 +46,12 @@ pub(super) fn published<T>(service: OpenApiService<T, ()>, contact: &str) -> Ope
 
 fn example<O: Operation>(failure: &Failure) -> Example {
     let operation = OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes());
-    let at = Timestamp::from_timestamp(1_653_653_744, 50_386_800).unwrap_or_default();
-    let body = match O::SHAPE {
-        Shape::Lending => json!(failure.lending(operation, at)),
-        Shape::Payments => json!(failure.payments(operation, at)),
-        Shape::Operator => json!(failure.operator(operation, at)),
-    };
-    (failure.to_string(), body)
+    let at = moment(1_653_653_744, 50_386_800);
+    (failure.to_string(), json!(failure.body(O::SHAPE, operation, at)))
 }
 
 pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
-    // The raw document is JSON that poem-openapi has just written.
-    let mut document: Value = serde_json::from_str(raw).unwrap_or_default();
+    let mut document: Value = serde_json::from_str(raw).expect("poem-openapi has just written it");
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
     // A `$ref` cannot be nullable in 3.0; its schema can.
@@ -67,21 +63,22 @@ pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
     // The title repeats the name, and progenitor gives the type inside a nullable object the title for a name.
     let schemas = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
     schemas.filter_map(Value::as_object_mut).for_each(|schema| drop(schema.shift_remove("title")));
-    for path in document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut) {
+    for (template, path) in document["paths"].as_object_mut().into_iter().flatten() {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
             // Said of an operation that needs no key, it is no oversight.
             if let Some(operation) = operation.as_object_mut() {
                 operation.entry("security").or_insert_with(|| json!([]));
             }
             if let Some(described) = operations.iter().find(|described| operation["operationId"] == described.id) {
-                finish_operation(operation, described);
+                finish_operation(template, operation, described);
             }
         }
     }
     document
 }
 
-fn finish_operation(operation: &mut Value, described: &OperationExamples) {
+fn finish_operation(template: &str, operation: &mut Value, described: &OperationExamples) {
+    add_parameters(template, operation, described.query);
     if let Some(body) = operation.get_mut("requestBody") {
         add_examples(body, described.request.iter());
     }
@@ -94,6 +91,34 @@ fn finish_operation(operation: &mut Value, described: &OperationExamples) {
             let of_status = described.failures.iter().filter(|(code, _)| code.to_string() == *status);
             add_examples(response, of_status.map(|(_, example)| example));
         }
+    }
+}
+
+/// Adds the parameters of the path, first, and those of the query.
+fn add_parameters(template: &str, operation: &mut Value, query: &[Parameter]) {
+    let parameter = |name: &str, location: &str, description: String, schema: Value| {
+        json!({
+            "name": name, "schema": schema, "in": location, "description": description, "required": location == "path",
+            "deprecated": false, "explode": true,
+        })
+    };
+    let ids = template.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));
+    let mut parameters: Vec<_> = ids
+        .map(|name| {
+            let resource = name.strip_suffix("Id").expect("what a path names is named by its id");
+            let schema = json!({ "type": "string", "format": "uuid" });
+            parameter(name, "path", format!("The identifier of the {resource}."), schema)
+        })
+        .collect();
+    let operation = operation.as_object_mut().expect("an operation is an object");
+    if let Some(Value::Array(headers)) = operation.shift_remove("parameters") {
+        parameters.extend(headers);
+    }
+    parameters.extend(query.iter().map(|p| parameter(p.name, "query", p.description.to_owned(), (p.schema)())));
+    if !parameters.is_empty() {
+        let before = |(name, _): (&String, _)| ["requestBody", "responses"].contains(&name.as_str());
+        let position = operation.iter().position(before).expect("an operation has responses");
+        operation.shift_insert(position, "parameters".to_owned(), parameters.into());
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Document {
 /// Every document of the service.
 pub fn documents() -> Vec<Document> {
     vec![
-        Document { file: "partner.json", text: partner::document(None).json() },
+        Document { file: "partner.json", text: partner::document().json() },
         Document { file: "operator.json", text: operator::document().json() },
     ]
 }
@@ -45,18 +45,17 @@ impl Finished {
     }
 
     pub fn pages(&self) -> Pages {
-        let title = self.value["info"]["title"].as_str().unwrap_or_default();
-        // A browser would ask for an icon that there is not.
+        let title = self.value["info"]["title"].as_str().expect("a document has a title");
+        // Without this, browsers request an icon that does not exist.
         let head = format!("<title>{title}</title>\n    <link rel=\"icon\" href=\"data:,\">");
         let page = self.page.replacen("<title>Swagger UI</title>", &head, 1);
         // Deep links are on already.
-        let options = "deepLinking: true,\n        displayRequestDuration: true,\n        persistAuthorization: true,";
+        let options = "deepLinking: true,\n        displayRequestDuration: true,";
         let page = page.replacen("deepLinking: true,", options, 1);
         Pages {
             html: page.replace(&self.raw, &self.value.to_string()),
             json: self.json(),
-            // A document made of strings, numbers, lists and maps with string keys is YAML.
-            yaml: serde_yaml::to_string(&self.value).unwrap_or_default(),
+            yaml: serde_yaml::to_string(&self.value).expect("what is JSON is YAML"),
             token_url: self.value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"]["tokenUrl"]
                 .as_str()
                 .map(str::to_owned),
@@ -88,17 +87,16 @@ mod tests {
 
     #[test]
     fn a_servers_own_token_url_is_the_only_difference() {
-        let (without, mut with) =
-            (partner::document(None), partner::document(Some("https://id.example/token?a=\"b\"")));
+        let (committed, mut with) = (partner::document(), partner::served(Some("https://id.example/token?a=\"b\"")));
         let flow = &mut with.value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"];
         assert_eq!(flow["tokenUrl"], "https://id.example/token?a=\"b\"");
         flow["tokenUrl"] = "https://auth.example/oauth/token".into();
-        assert_eq!(with.json(), without.json());
+        assert_eq!(with.json(), committed.json());
     }
 
     #[test]
     fn either_form_of_authentication_suffices_and_the_token_needs_its_scope() {
-        let document = partner::document(None).value;
+        let document = partner::document().value;
         for (path, scope) in [
             ("/lending/applications/{applicationId}/offers/{offerId}/accept", "lending.offers.accept"),
             ("/payments/buyers", "payments.buyers.create"),
@@ -110,10 +108,10 @@ mod tests {
 
     #[test]
     fn the_page_holds_the_finished_document() {
-        let document = partner::document(None);
+        let document = partner::document();
         let pages = document.pages();
         assert!(pages.html.contains("\"openapi\":\"3.0.3\""));
-        for option in ["deepLinking: true,", "displayRequestDuration: true,", "persistAuthorization: true,"] {
+        for option in ["deepLinking: true,", "displayRequestDuration: true,"] {
             let start = pages.html.rfind("SwaggerUIBundle({").expect("the page starts Swagger UI");
             assert!(pages.html[start..].contains(option), "{option}");
         }

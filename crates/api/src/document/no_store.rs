@@ -1,13 +1,14 @@
 //! A store that cannot exist, for documents that are made without one.
 
 use lendpay_domain::buyer::Buyer;
+use lendpay_domain::change::Record;
+use lendpay_domain::command::Command;
 use lendpay_domain::event::Event;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::record::{Export, Record};
-use lendpay_domain::store::*;
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Store, Timestamp};
+use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem_openapi::OpenApi;
@@ -24,37 +25,28 @@ impl Export for NoStore {
     }
 }
 
-impl Store for NoStore {
+impl Exports for NoStore {
     type Export = Self;
 
-    async fn accept_offer(&self, _: AcceptOffer) -> Answer<AcceptOutcome> {
+    async fn export(&self) -> Answer<Self> {
         match *self {}
     }
-    async fn create_buyer(&self, _: CreateBuyer) -> Answer<CreateBuyerOutcome> {
-        match *self {}
-    }
-    async fn move_offer(&self, _: MoveOffer) -> Answer<MoveOutcome> {
-        match *self {}
-    }
-    async fn put_offer(&self, _: PutOffer) -> Answer<PutOfferOutcome> {
-        match *self {}
-    }
-    async fn put_partner(&self, _: PutPartner) -> Answer<PutPartnerOutcome> {
-        match *self {}
-    }
-    async fn add_key(&self, _: AddKey) -> Answer<AddKeyOutcome> {
-        match *self {}
-    }
-    async fn revoke_key(&self, _: RevokeKey) -> Answer<RevokeKeyOutcome> {
-        match *self {}
-    }
-    async fn put_application(&self, _: PutApplication) -> Answer<PutApplicationOutcome> {
-        match *self {}
-    }
-    async fn find_key(&self, _: KeyHash) -> Answer<Option<KeyRecord>> {
+}
+
+impl Commands for NoStore {
+    async fn run<C: Command>(&self, _: C) -> Answer<C::Outcome> {
         match *self {}
     }
     fn note_use(&self, _: KeyHash, _: Timestamp) {
+        match *self {}
+    }
+    async fn check(&self) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl Queries for NoStore {
+    async fn find_key(&self, _: KeyHash) -> Answer<Option<KeyRecord>> {
         match *self {}
     }
     async fn keys_of(&self, _: PartnerId, _: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
@@ -83,12 +75,6 @@ impl Store for NoStore {
     async fn events(&self, _: u64, _: usize) -> Answer<Vec<Event>> {
         match *self {}
     }
-    async fn export(&self) -> Answer<Self> {
-        match *self {}
-    }
-    async fn check(&self) -> Answer<()> {
-        match *self {}
-    }
 }
 
 /// The description of an API without a value of it.
@@ -101,8 +87,8 @@ impl<T> Described<T> {
 }
 
 impl<T: OpenApi> OpenApi for Described<T> {
-    /// In one piece, with each path once: poem-openapi would write a path again for each file that has a method of it, and
-    /// in JSON only the last one counts.
+    /// In one piece, with each path once: poem-openapi would write a path again for each file that has a method of it,
+    /// and in JSON only the last one counts.
     fn meta() -> Vec<MetaApi> {
         let mut paths: Vec<MetaPath> = Vec::new();
         for path in T::meta().into_iter().flat_map(|api| api.paths) {

@@ -10,11 +10,13 @@ use crate::operations::operator::{
     list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
 };
 use crate::operator_side::Operations;
-use lendpay_domain::store::{AddKey, FindBuyers, PutApplication, PutOffer, PutPartner, RevokeKey};
+use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, RevokeKey};
+use lendpay_domain::offer::Status;
+use lendpay_domain::store::FindBuyers;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.0.2";
+const VERSION: &str = "1.1.0";
 
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.
@@ -22,17 +24,28 @@ The operator's side of Lendpay: make partners and their keys, feed offers in, re
 **Authentication.** Send the key that the service was started with in the header `X-Operator-Key`. Who has it may do
 everything, and reads bank details in full. Only `/health/…` and `/metrics` need no key.
 
-**Errors.** Every error has a JSON body with `title`, `message`, `errorCode` (a stable name for programs), `errors`, `date` and
-`operationId`; the header `X-Request-Id` of every response has the same value as `operationId`.
+**Errors.** Every error has a JSON body with `title`, `message`, `errorCode` (a stable name for programs), `errors`,
+`date` and `operationId`; the header `X-Request-Id` of every response has the same value as `operationId`.
 
-**Lists** answer `items` and `next`. Pass `next` as `after` to get the next page; it is null at the end. `limit` is 1 to 500,
-100 when it is absent.
+**Lists** answer `items` and `next`. Pass `next` as `after` to get the next page; it is null at the end. `limit` is 1
+to 500, 100 when it is absent.
 
-**Bodies** are one JSON object. A field that is not listed is refused, so that a misspelt one is not lost.
+**Bodies** are one JSON object. A field that is not listed is refused, so that a misspelt one is not ignored.
+
+**Parameters** that an operation does not list are refused too, but for those of `/health/…` and `/metrics`, which
+ignore them.
+
+**Events.** An offer can no longer be accepted from its `expiryAt` on, and is read as Expired from then on. Its
+`offer.expired` is recorded when the service next decides about the offer, at an accept or a transition, which may be
+much later or never; its `occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has
+expired: read the offer.
 
 **Browsers.** This side answers no cross-origin request: no page but its own documentation can call it.
 
-Times are RFC 3339 in UTC. Rates are fractions: 0.09 is nine percent.";
+**Times** are RFC 3339. Answers have them in UTC with `Z` and 0, 3, 6 or 9 digits of fraction; requests may have any
+offset and 0 to 9 digits. **Rates** are fractions: 0.09 is nine percent. **Texts** have at least one visible
+character, no control characters, and no bidirectional embeddings, overrides or isolates (U+202A to U+202E, U+2066 to
+U+2069).";
 
 pub(crate) fn document() -> Finished {
     let operations = Described::<(Operations<NoStore>, HealthApi<NoStore>, MetricsApi)>::new();
@@ -47,9 +60,9 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
         OperationExamples::of::<ListOffers>(examples::offer_list(), None),
         OperationExamples::of::<GetOffer>(examples::offers(), None),
-        OperationExamples::of::<Decline>(examples::declined(), None),
-        OperationExamples::of::<Advance>(examples::advanced(), None),
-        OperationExamples::of::<Archive>(examples::archived(), None),
+        OperationExamples::of::<Decline>(examples::moved(Status::CustomerDeclined), None),
+        OperationExamples::of::<Advance>(examples::moved(Status::Advanced), None),
+        OperationExamples::of::<Archive>(examples::moved(Status::Archived), None),
         OperationExamples::of::<FindBuyers>(examples::buyer_list(), None),
         OperationExamples::of::<GetBuyer>(examples::buyers(), None),
         OperationExamples::of::<ListEvents>(examples::events(), None),

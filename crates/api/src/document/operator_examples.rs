@@ -5,6 +5,7 @@ use super::finish::Example;
 use crate::wire::operator_offer::OperatorOffer;
 use crate::wire::party::{MadeKey, Partner};
 use lendpay_domain::key::{ApiKey, Area, KeyRecord};
+use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::text::Name;
 use lendpay_domain::{KeyId, PartnerId, Timestamp, partner};
 use serde_json::{Value, json};
@@ -13,7 +14,11 @@ use uuid::{Uuid, uuid};
 const PARTNER: Uuid = uuid!("6f1d3c52-90a4-4b0e-8f57-2a4b3c9d8e10");
 
 fn moment() -> Timestamp {
-    Timestamp::from_timestamp(1_653_653_744, 50_386_800).unwrap_or_default()
+    examples::moment(1_653_653_744, 50_386_800)
+}
+
+fn name(text: &str) -> Name {
+    Name::from_input(text).expect("the example is good")
 }
 
 pub(super) fn new_partners() -> Vec<Example> {
@@ -21,11 +26,9 @@ pub(super) fn new_partners() -> Vec<Example> {
 }
 
 pub(super) fn partners() -> Vec<Example> {
-    let partner = Name::parse("Northwind Platform").map(|name| {
-        let id = PartnerId::new(PARTNER);
-        json!(Partner::from(partner::Partner { id, name, oauth_client_id: None, created_at: moment() }))
-    });
-    vec![("Platform".to_owned(), partner.unwrap_or(Value::Null))]
+    let (id, name) = (PartnerId::new(PARTNER), name("Northwind Platform"));
+    let partner = partner::Partner { id, name, oauth_client_id: None, created_at: moment() };
+    vec![("Platform".to_owned(), json!(Partner::from(partner)))]
 }
 
 pub(super) fn new_keys() -> Vec<Example> {
@@ -35,20 +38,17 @@ pub(super) fn new_keys() -> Vec<Example> {
 pub(super) fn made_keys() -> Vec<Example> {
     // No key of any store: its bits are not random.
     let key = ApiKey::from_random([0xab; 32]);
-    let made = Name::parse("Production 2026").map(|name| {
-        let record = KeyRecord {
-            id: KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d")),
-            partner: PartnerId::new(PARTNER),
-            hash: key.hash(),
-            name,
-            areas: Area::ALL.into_iter().collect(),
-            created_at: moment(),
-            expires_at: None,
-            revoked_at: None,
-        };
-        json!(MadeKey::new(&key, &record))
-    });
-    vec![("Both areas".to_owned(), made.unwrap_or(Value::Null))]
+    let record = KeyRecord {
+        id: KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d")),
+        partner: PartnerId::new(PARTNER),
+        hash: key.hash(),
+        name: name("Production 2026"),
+        areas: Area::ALL.into_iter().collect(),
+        created_at: moment(),
+        expires_at: None,
+        revoked_at: None,
+    };
+    vec![("Both areas".to_owned(), json!(MadeKey::new(&key, &record)))]
 }
 
 pub(super) fn new_applications() -> Vec<Example> {
@@ -62,7 +62,7 @@ pub(super) fn new_offers() -> Vec<Example> {
         "offerType": "Underwritten",
         "annualPercentageRate": 0.0905,
         "interestRate": 0.085,
-        "expiryAt": "2022-06-27T12:15:44+00:00",
+        "expiryAt": "2022-06-27T12:15:44Z",
         "amount": 25_000.55,
         "duration": "TwoYears",
     });
@@ -76,32 +76,14 @@ pub(super) fn new_offers() -> Vec<Example> {
 }
 
 pub(super) fn offers() -> Vec<Example> {
-    let example = |summary: &str, offer: Result<lendpay_domain::offer::Offer, examples::NotAnExample>| {
-        (summary.to_owned(), offer.map_or(Value::Null, |offer| json!(OperatorOffer::from(offer))))
-    };
-    vec![example("Underwritten", examples::underwritten()), example("Indicative", examples::indicative())]
+    let example = |(summary, offer): (&str, Offer)| (summary.to_owned(), json!(OperatorOffer::from(offer)));
+    examples::offered().into_iter().map(example).collect()
 }
 
 /// An offer after a transition.
-fn moved(to: &str) -> Vec<Example> {
-    let offer = offers().into_iter().take(1);
-    let moved = offer.map(|(_, mut offer)| {
-        offer["status"] = to.into();
-        (to.to_owned(), offer)
-    });
-    moved.collect()
-}
-
-pub(super) fn declined() -> Vec<Example> {
-    moved("CustomerDeclined")
-}
-
-pub(super) fn advanced() -> Vec<Example> {
-    moved("Advanced")
-}
-
-pub(super) fn archived() -> Vec<Example> {
-    moved("Archived")
+pub(super) fn moved(to: Status) -> Vec<Example> {
+    let [(_, offer), _] = examples::offered();
+    vec![(to.name().to_owned(), json!(OperatorOffer::from(Offer { status: to, ..offer })))]
 }
 
 fn page(items: impl Iterator<Item = Example>) -> Vec<Example> {
@@ -118,7 +100,7 @@ pub(super) fn keys() -> Vec<Example> {
         if let Some(key) = key.as_object_mut() {
             key.shift_remove("key");
             key.insert("revokedAt".to_owned(), Value::Null);
-            key.insert("lastUsedAt".to_owned(), "2022-05-27T12:20:00+00:00".into());
+            key.insert("lastUsedAt".to_owned(), "2022-05-27T12:20:00Z".into());
         }
         (summary, key)
     });
@@ -142,7 +124,7 @@ pub(super) fn buyers() -> Vec<Example> {
             "currencyCode": "GBP", "accountName": null, "sortCode": "202015", "accountNumber": "55555555", "bic": null,
             "accountType": null, "iban": "GB33BUKB20201555555555",
         },
-        "createdAt": "2022-05-27T12:15:44.0503868+00:00",
+        "createdAt": "2022-05-27T12:15:44.050386800Z",
     });
     vec![("British company".to_owned(), buyer)]
 }
@@ -156,7 +138,7 @@ pub(super) fn events() -> Vec<Example> {
         "sequence": 41,
         "id": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e",
         "type": "offer.accepted",
-        "occurredAt": "2022-05-27T12:15:44.0503868+00:00",
+        "occurredAt": "2022-05-27T12:15:44.050386800Z",
         "partnerId": PARTNER,
         "applicationId": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21",
         "offerId": "8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",

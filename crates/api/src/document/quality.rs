@@ -3,12 +3,12 @@
 use super::documents;
 use serde_json::{Map, Value};
 
-/// Every fault of every document, by its place.
+/// Every fault of every document, by its location in the document.
 fn faults() -> Vec<String> {
     let mut faults = Vec::new();
     for document in documents() {
         let text: Value = serde_json::from_str(&document.text).expect("JSON");
-        let mut say = |place: &str, what: &str| faults.push(format!("{}{place}: {what}", document.file));
+        let mut say = |location: &str, what: &str| faults.push(format!("{}{location}: {what}", document.file));
         for member in ["contact", "license", "description", "version"] {
             if text["info"][member].is_null() {
                 say("/info", &format!("no {member}"));
@@ -18,9 +18,9 @@ fn faults() -> Vec<String> {
             described(tag, &format!("/tags/{}", tag["name"]), &mut say);
         }
         for (name, schema) in members(&text["components"]["schemas"]) {
-            let place = format!("/components/schemas/{name}");
-            described(schema, &place, &mut say);
-            properties(schema, &place, &mut say);
+            let location = format!("/components/schemas/{name}");
+            described(schema, &location, &mut say);
+            properties(schema, &location, &mut say);
         }
         for (name, scheme) in members(&text["components"]["securitySchemes"]) {
             described(scheme, &format!("/components/securitySchemes/{name}"), &mut say);
@@ -34,45 +34,45 @@ fn faults() -> Vec<String> {
     faults
 }
 
-fn operation(operation: &Value, place: &str, say: &mut impl FnMut(&str, &str)) {
-    described(operation, place, say);
+fn operation(operation: &Value, location: &str, say: &mut impl FnMut(&str, &str)) {
+    described(operation, location, say);
     for member in ["summary", "operationId", "tags"] {
         if operation[member].is_null() {
-            say(place, &format!("no {member}"));
+            say(location, &format!("no {member}"));
         }
     }
     for parameter in operation["parameters"].as_array().into_iter().flatten() {
-        described(parameter, &format!("{place} parameter {}", parameter["name"]), say);
+        described(parameter, &format!("{location} parameter {}", parameter["name"]), say);
     }
     if let Some(body) = operation.get("requestBody") {
-        described(body, &format!("{place} body"), say);
+        described(body, &format!("{location} body"), say);
     }
     for (status, response) in members(&operation["responses"]) {
-        let place = format!("{place} {status}");
-        described(response, &place, say);
+        let location = format!("{location} {status}");
+        described(response, &location, say);
         for (name, header) in members(&response["headers"]) {
-            described(header, &format!("{place} header {name}"), say);
+            described(header, &format!("{location} header {name}"), say);
         }
         for (_, media) in members(&response["content"]) {
             if members(&media["examples"]).next().is_none() {
-                say(&place, "no named example");
+                say(&location, "no named example");
             }
         }
     }
 }
 
-fn properties(schema: &Value, place: &str, say: &mut impl FnMut(&str, &str)) {
+fn properties(schema: &Value, location: &str, say: &mut impl FnMut(&str, &str)) {
     for (name, property) in members(&schema["properties"]) {
         // What is named elsewhere is described there.
         if property.get("$ref").is_none() {
-            described(property, &format!("{place}/{name}"), say);
+            described(property, &format!("{location}/{name}"), say);
         }
     }
 }
 
-fn described(value: &Value, place: &str, say: &mut impl FnMut(&str, &str)) {
+fn described(value: &Value, location: &str, say: &mut impl FnMut(&str, &str)) {
     if value["description"].as_str().is_none_or(|text| text.trim().is_empty()) {
-        say(place, "no description");
+        say(location, "no description");
     }
 }
 

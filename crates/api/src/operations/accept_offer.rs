@@ -1,7 +1,6 @@
 //! `AcceptOffer`: a partner accepts a loan offer on behalf of its customer (contract 1.2, 2.1).
 
-use super::id_text::IdText;
-use super::{Area, Failed, Operation};
+use super::{Area, Failed, OfferPath, Operation};
 use crate::caller::{Credentials, Gate};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -9,13 +8,13 @@ use crate::side::Shape;
 use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::json::Json;
 use crate::wire::offer::Offer;
+use lendpay_domain::StoreError;
+use lendpay_domain::command::{MoveOffer, MoveOutcome};
 use lendpay_domain::key;
-use lendpay_domain::life_cycle::IllegalMove;
+use lendpay_domain::life_cycle::{Action, IllegalMove};
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::{AcceptOffer, AcceptOutcome};
-use lendpay_domain::{ApplicationId, OfferId, Store, StoreError};
+use lendpay_domain::store::{Commands, Queries};
 use poem::{Request, RequestBody};
-use poem_openapi::param::Path;
 use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi};
 use std::sync::Arc;
@@ -24,6 +23,8 @@ pub(crate) struct AcceptOfferApi<S> {
     pub store: Arc<S>,
     pub gate: Gate,
 }
+
+pub(crate) struct AcceptOffer;
 
 #[derive(ApiResponse)]
 enum Accepted {
@@ -61,11 +62,11 @@ impl Operation for AcceptOffer {
 }
 
 #[OpenApi]
-impl<S: Store> AcceptOfferApi<S> {
+impl<S: Commands + Queries> AcceptOfferApi<S> {
     /// Accept an offer
     ///
-    /// Accepts a loan offer that belongs to an application and returns the offer. Repeating the call is safe: an offer that
-    /// is accepted already is returned as it stands. The body is ignored.
+    /// Accepts a loan offer that belongs to an application and returns the offer. Repeating the call is safe: an offer
+    /// that is accepted already is returned as it stands. The body is ignored.
     #[oai(
         path = "/lending/applications/:applicationId/offers/:offerId/accept",
         method = "post",
@@ -77,29 +78,30 @@ impl<S: Store> AcceptOfferApi<S> {
         context: Context,
         credentials: Credentials,
         #[oai(scope = "Scope::AcceptOffers")] _token: OAuth2,
-        /// The identifier of the application that the offer belongs to.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
-        /// The identifier of the offer.
-        #[oai(name = "offerId")]
-        offer_id: Path<IdText>,
-        _body: Ignored,
+        path: OfferPath,
+        body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
-        let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
-        let (application, offer) = ids.ok_or(Failure::OfferNotFound)?;
-        let stamp = context.stamp(caller.actor);
-        let command = AcceptOffer { partner: caller.partner, application, offer, stamp };
-        match self.store.accept_offer(command).await? {
-            AcceptOutcome::Accepted(offer) => Ok(Accepted::Offer(Json(offer.into()))),
-            AcceptOutcome::Refused(illegal) => Err(Failure::OfferRefused(illegal).into()),
-            AcceptOutcome::NotFound => Err(Failure::OfferNotFound.into()),
+        body.read().await?;
+        let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
+        let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
+        let command = MoveOffer { partner, application, offer, action: Action::Accept, stamp };
+        match self.store.run(command).await? {
+            MoveOutcome::Done(offer) => Ok(Accepted::Offer(Json(offer.into()))),
+            MoveOutcome::Illegal(illegal) => Err(Failure::OfferRefused(illegal).into()),
+            MoveOutcome::NotFound => Err(Failure::OfferNotFound.into()),
         }
     }
 }
 
-/// A body that may be anything, or nothing.
-struct Ignored;
+/// A body that may be anything, or nothing, up to the size limit.
+struct Ignored(Context);
+
+impl Ignored {
+    async fn read(&self) -> Result<(), Failure> {
+        self.0.read_body().await.map(drop)
+    }
+}
 
 impl<'a> ApiExtractor<'a> for Ignored {
     const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
@@ -121,10 +123,10 @@ impl<'a> ApiExtractor<'a> for Ignored {
     }
 
     async fn from_request(
-        _request: &'a Request,
+        request: &'a Request,
         _body: &mut RequestBody,
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
-        Ok(Self)
+        Ok(Self(Context::of(request)?))
     }
 }

@@ -1,24 +1,23 @@
 //! `CreateBuyer`: a partner registers a company as a buyer (contract 1.3, 2.3–2.5).
 
-use super::{Area, Failed, Operation};
+use super::{Area, Body, Failed, Operation};
 use crate::caller::{Credentials, Gate};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::random;
 use crate::side::Shape;
 use crate::tokens::scheme::{OAuth2, Scope};
-use crate::wire::buyer::{Buyer, NewBuyer};
+use crate::wire::buyer::{Buyer, NewBuyer, description};
 use crate::wire::json::Json;
-use crate::wire::payload;
 use lendpay_domain::buyer_checks::{self, BuyerChecks};
+use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome};
 use lendpay_domain::idempotency::IdempotencyKey;
 use lendpay_domain::key;
-use lendpay_domain::store::{CreateBuyer, CreateBuyerOutcome};
-use lendpay_domain::{Store, StoreError, buyer};
-use poem::http::{HeaderMap, header};
+use lendpay_domain::store::{Commands, Queries};
+use lendpay_domain::{StoreError, buyer};
+use poem::http::HeaderMap;
 use poem::{Request, RequestBody};
-use poem_openapi::registry::{MetaMediaType, MetaParamIn, MetaRequest, MetaSchema, MetaSchemaRef, Registry};
-use poem_openapi::types::Type;
+use poem_openapi::registry::{MetaParamIn, MetaSchema, MetaSchemaRef};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi};
 use std::sync::Arc;
 
@@ -81,28 +80,28 @@ impl Operation for CreateBuyer {
 }
 
 #[OpenApi]
-impl<S: Store> CreateBuyerApi<S> {
+impl<S: Commands + Queries> CreateBuyerApi<S> {
     /// Create a buyer
     ///
-    /// Registers a company as a buyer. With an Idempotency-Key it is safe to repeat the call: the buyer is created once and
-    /// every repetition gets the original answer.
+    /// Registers a company as a buyer. With an Idempotency-Key it is safe to repeat the call: the buyer is created once
+    /// and every repetition gets the original answer.
     #[oai(path = "/payments/buyers", method = "post", operation_id = "CreateBuyer", tag = "Area::Payments")]
     async fn create_buyer(
         &self,
         context: Context,
         credentials: Credentials,
         #[oai(scope = "Scope::CreateBuyers")] _token: OAuth2,
-        /// Makes the call repeatable: 1 to 255 visible ASCII characters, bare or in double quotes, chosen by you for one
-        /// buyer. It is remembered for as long as the buyer is.
+        /// Makes the call repeatable: 1 to 255 visible ASCII characters, bare or in double quotes, chosen by you for
+        /// one buyer. It is remembered for as long as the buyer is.
         #[oai(name = "Idempotency-Key")]
         key: KeyHeader,
-        body: BuyerBody,
+        body: Body<NewBuyer>,
     ) -> Result<Created, Failed<CreateBuyer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Payments, &context).await?;
-        let (key, buyer) = (key.0?, body.check(self.checks)?);
+        let (key, buyer) = (key.0?, check(&body, self.checks).await?);
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);
-        match self.store.create_buyer(command).await? {
+        match self.store.run(command).await? {
             CreateBuyerOutcome::Created(buyer) => Ok(Created::new(buyer, false)),
             CreateBuyerOutcome::Replayed(buyer) => Ok(Created::new(buyer, true)),
             CreateBuyerOutcome::KeyReused => Err(Failure::IdempotencyKeyReused.into()),
@@ -153,76 +152,32 @@ impl<'a> ApiExtractor<'a> for KeyHeader {
     }
 }
 
-/// The body, judged only after the caller is authenticated.
-struct BuyerBody {
-    is_json: bool,
-    bytes: Vec<u8>,
-}
-
-impl BuyerBody {
-    fn check(&self, checks: BuyerChecks) -> Result<buyer::NewBuyer, Failure> {
-        if !self.is_json {
-            return Err(Failure::UnsupportedMediaType);
-        }
-        let payload = payload::parse(&self.bytes).map_err(Failure::BadBody)?;
-        let mut problems = payload.problems;
-        match buyer_checks::check(payload.description, checks) {
-            Ok(buyer) if problems.is_empty() => return Ok(buyer),
-            Ok(_) => {}
-            Err(found) => problems.extend(found.iter().map(|p| format!("{}: {}", p.path, p.message))),
-        }
-        Err(Failure::BadBuyer(problems))
+/// Reads and judges a body; everything that is wrong is reported at once.
+async fn check(body: &Body<NewBuyer>, checks: BuyerChecks) -> Result<buyer::NewBuyer, Failure> {
+    let mut fields = body.fields().await?;
+    let checked = buyer_checks::check(description(&mut fields), checks);
+    let mut problems = fields.problems();
+    match checked {
+        Ok(buyer) if problems.is_empty() => return Ok(buyer),
+        Ok(_) => {}
+        Err(found) => problems.extend(found.iter().map(|p| format!("{}: {}", p.path, p.message))),
     }
-}
-
-/// Whether a Content-Type, if there is one, is JSON: `application/json`, or any `application/…+json`.
-pub(super) fn is_json(headers: &HeaderMap) -> bool {
-    let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
-    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-    essence.strip_prefix("application/").is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
-}
-
-impl<'a> ApiExtractor<'a> for BuyerBody {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn register(registry: &mut Registry) {
-        NewBuyer::register(registry);
-    }
-
-    fn request_meta() -> Option<MetaRequest> {
-        Some(MetaRequest {
-            description: Some("The company. Content-Type may be left out."),
-            content: vec![MetaMediaType { content_type: "application/json", schema: NewBuyer::schema_ref() }],
-            required: true,
-        })
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        body: &mut RequestBody,
-        _options: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
-        Ok(Self { is_json: is_json(request.headers()), bytes: body.take()?.into_vec().await? })
-    }
+    Err(Failure::BadBuyer(problems))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn headers(name: &'static str, values: &[&str]) -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for value in values {
-            headers.append(name, value.parse().expect("a header value"));
-        }
-        headers
-    }
-
     #[test]
     fn an_idempotency_key_may_be_bare_or_quoted() {
-        let key = |values: &[&str]| KeyHeader::of(&headers("idempotency-key", values));
+        let key = |values: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for value in values {
+                headers.append("idempotency-key", value.parse().expect("a header value"));
+            }
+            KeyHeader::of(&headers)
+        };
         assert_eq!(key(&[]), Ok(None));
         assert_eq!(key(&["abc"]), Ok(IdempotencyKey::parse("abc")));
         assert_eq!(key(&["\"abc\""]), key(&["abc"]));
@@ -232,17 +187,5 @@ mod tests {
         }
         assert!(key(&[&"k".repeat(255)]).is_ok());
         assert!(key(&[&"k".repeat(256)]).is_err());
-    }
-
-    #[test]
-    fn json_is_json_whatever_its_parameters() {
-        let json = |value| is_json(&headers("content-type", &[value]));
-        assert!(is_json(&HeaderMap::new()));
-        for value in ["application/json", "Application/JSON; charset=utf-8", "application/problem+json"] {
-            assert!(json(value), "{value}");
-        }
-        for value in ["", "text/plain", "application/xml", "text/json", "application/x-www-form-urlencoded", "json"] {
-            assert!(!json(value), "{value}");
-        }
     }
 }

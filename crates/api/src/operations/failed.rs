@@ -8,7 +8,18 @@ use poem_openapi::registry::{
     MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
 };
 use poem_openapi::types::Type;
+use serde_json::Value;
 use std::marker::PhantomData;
+
+/// A parameter of a query.
+pub(crate) struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does, for the document.
+    pub description: &'static str,
+    /// What it must be, for the document.
+    pub schema: fn() -> Value,
+}
 
 /// An operation: the shape of its errors and everything that it may answer instead of success.
 pub(crate) trait Operation: Send + Sync + 'static {
@@ -16,6 +27,8 @@ pub(crate) trait Operation: Send + Sync + 'static {
     const ID: &'static str;
     /// The shape of its errors.
     const SHAPE: Shape;
+    /// The parameters of its query. The operator's side refuses others.
+    const QUERY: &'static [Parameter] = &[];
     /// One of each failure that it can give. The document's responses and examples are made from them.
     fn failures() -> Vec<Failure>;
 }
@@ -68,7 +81,8 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
     match (failure.status().as_u16(), shape) {
         (401, Shape::Operator) => "The operator's key is missing or not the right one.",
         (404, Shape::Operator) => "Nothing was found with that identifier.",
-        (409, Shape::Operator) => "What is there does not allow this; `errorCode` says why.",
+        (409, Shape::Operator) => "The present state does not allow this; `errorCode` says why.",
+        (429, Shape::Operator) => "Too many requests without the operator's key from one address.",
         (400, Shape::Lending) => "The request breaks off or is not well-formed HTTP.",
         (400, _) => "The data is not acceptable; `errors` says what is wrong, field by field.",
         (401, _) => "The API key or the access token is missing or not valid.",

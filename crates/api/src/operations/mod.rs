@@ -1,12 +1,15 @@
 //! The operations, one file each: those that partners call, and below `operator` those of the operator.
 
 pub(crate) mod accept_offer;
+mod body;
 pub(crate) mod create_buyer;
 mod failed;
-mod id_text;
 pub(crate) mod operator;
+mod path;
 
-pub(crate) use failed::{Failed, Operation};
+pub(crate) use body::{Body, Payload};
+pub(crate) use failed::{Failed, Operation, Parameter};
+pub(crate) use path::{OfferPath, PathId, PathIds};
 
 use poem_openapi::Tags;
 

@@ -14,15 +14,19 @@ static ALWAYS: [(HeaderName, &str); 2] =
 static OPEN: [(HeaderName, &str); 2] =
     [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"), (header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED)];
 
-/// The headers that every response of a side carries.
-pub(crate) fn common_headers(side: Side) -> impl Iterator<Item = &'static (HeaderName, &'static str)> {
+/// Whoever has used TLS here goes on doing so for a year (RFC 6797). Over plain HTTP nobody may be told (7.2).
+static TLS: [(HeaderName, &str); 1] = [(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")];
+
+/// The headers that every response of a side carries, inside TLS or not.
+pub(crate) fn common_headers(side: Side, tls: bool) -> impl Iterator<Item = &'static (HeaderName, &'static str)> {
     let open = if side.is_open_to_pages() { &OPEN[..] } else { &[] };
-    ALWAYS.iter().chain(open)
+    let tls = if tls { &TLS[..] } else { &[] };
+    ALWAYS.iter().chain(open).chain(tls)
 }
 
 /// Adds them, but for those that a page has set to something else.
-pub(super) fn add(side: Side, headers: &mut HeaderMap) {
-    for (name, value) in common_headers(side) {
+pub(super) fn add(side: Side, tls: bool, headers: &mut HeaderMap) {
+    for (name, value) in common_headers(side, tls) {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }
 }

@@ -5,6 +5,7 @@
 //! errors (those of its router are plain text outside any middleware inside it), so this is one endpoint around all.
 
 mod cors;
+mod head;
 mod headers;
 mod routes;
 
@@ -15,14 +16,14 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::counts::RequestCounts;
 use crate::failure::Failure;
-use crate::request_body;
 use crate::side::Side;
 use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
 use poem::error::{MethodNotAllowedError, NotFoundError};
-use poem::http::uri::PathAndQuery;
-use poem::http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header};
+use poem::http::uri::{PathAndQuery, Scheme};
+use poem::http::{HeaderName, HeaderValue, Method, Uri, Version, header};
 use poem::{Endpoint, Request, Response};
+use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -65,9 +66,11 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
-        let context = Context::new(&request, self.clock.now());
+        let context = Context::new(&mut request, self.clock.now());
         let began = context.at - start.elapsed();
         let (method, uri) = (request.method().clone(), request.uri().clone());
+        let (version, tls) = (request.version(), *request.scheme() == Scheme::HTTPS);
+        let waits_to_send = head::waits_to_send(&request);
         route_unreadable_segments(&mut request);
         request.set_data(context.clone());
         let found = self.routes.find(request.uri().path());
@@ -84,23 +87,23 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
             Err(_elapsed) => Err(Failure::Timeout),
         };
         let mut response = result.unwrap_or_else(|failure| self.refuse(&failure, uri.path(), &context));
+        let unread = waits_to_send && context.body().is_unread() || !context.body().discard().await;
         let headers = response.headers_mut();
-        headers::add(self.side, headers);
+        if unread && version <= Version::HTTP_11 {
+            // The rest of the body would be taken for the next request.
+            headers.insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        headers::add(self.side, tls, headers);
         let id = context.operation.to_string();
         if let Ok(id) = HeaderValue::from_str(&id) {
             headers.insert(REQUEST_ID, id);
         }
         if let Some(allowance) = context.allowance() {
-            if let Some(left) = allowance.header() {
-                headers.insert(RATE_LIMIT, left);
-            }
+            headers.insert(RATE_LIMIT, allowance.header());
             headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
-        self.counts.count(found.map(|(number, _)| number), status, duration);
-        if status == StatusCode::TOO_MANY_REQUESTS.as_u16() {
-            self.counts.count_limited(context.partner().is_some());
-        }
+        self.counts.count(found.map(|(number, _)| number), status, duration, context.partner().is_some());
         let span = Span {
             operation: context.operation,
             caller: context.caller,
@@ -114,24 +117,21 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         if let Some(traces) = &self.traces {
             traces.request(&span);
         }
-        log(&span, &id);
+        log(&span, &id, context.peer.filter(|_| matches!(status, 401 | 403 | 429)));
         Ok(response)
     }
 }
 
 impl<E: Endpoint<Output = Response>> Shell<E> {
-    /// Reads the body and lets the inside answer.
-    async fn answer(
-        &self,
-        mut request: Request,
-        route: Option<&Route>,
-        context: &Context,
-    ) -> Result<Response, Failure> {
+    /// Checks what holds for every request and lets the inside answer.
+    async fn answer(&self, request: Request, route: Option<&Route>, context: &Context) -> Result<Response, Failure> {
+        head::check(&request)?;
         if let Some(route) = route.filter(|route| route.preflight && request.method() == Method::OPTIONS) {
             return Ok(cors::preflight(route));
         }
-        let body = request_body::read(request.take_body()).await?;
-        request.set_body(body);
+        if context.body().is_known_to_be_too_long() {
+            return Err(Failure::TooLarge);
+        }
         let error = match self.inner.call(request).await {
             Ok(response) => return Ok(response),
             Err(error) if error.is_from_response() => return Ok(error.into_response()),
@@ -151,7 +151,8 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
     }
 
     fn refuse(&self, failure: &Failure, path: &str, context: &Context) -> Response {
-        let mut response: Response = failure.body(self.side.shape(path), context.operation, self.clock.now()).into();
+        let mut response: Response =
+            failure.body(self.side.shape(path), context.operation, self.clock.now()).to_json().into();
         response.set_status(failure.status());
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -180,8 +181,9 @@ fn route_unreadable_segments(request: &mut Request) {
     }
 }
 
-/// One line for each request: the route's template, never the path, and no header.
-fn log(span: &Span<'_>, operation: &str) {
+/// One line for each request: the route's template, never the path, and no header. `peer` is told when the request is refused
+/// for who sent it.
+fn log(span: &Span<'_>, operation: &str, peer: Option<IpAddr>) {
     let mut buffer = Uuid::encode_buffer();
     let partner = span.partner.map(|partner| &*partner.uuid().as_hyphenated().encode_lower(&mut buffer));
     tracing::info!(
@@ -191,6 +193,7 @@ fn log(span: &Span<'_>, operation: &str) {
         status = span.status,
         duration_us = u64::try_from(span.duration.as_micros()).unwrap_or(u64::MAX),
         partner,
+        peer = peer.map(tracing::field::display),
         operation,
         "request"
     );

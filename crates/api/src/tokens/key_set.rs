@@ -1,7 +1,7 @@
 //! An authorization server's keys (RFC 7517), and signatures by them.
 //!
-//! The algorithms are RS256, PS256, ES256 and EdDSA, and each key works with those of its own type only: a token that is
-//! signed by HMAC with a public key, or not at all, meets no key.
+//! The algorithms are RS256, PS256, ES256 and EdDSA, and each key works with those of its own type only: a token that
+//! is signed by HMAC with a public key, or not at all, meets no key.
 
 use super::claims::Claims;
 use super::refusal::Refusal;
@@ -32,7 +32,8 @@ struct Document {
 }
 
 impl KeySet {
-    /// Reads a JWK Set. Without a key in it nothing is accepted any more; one with keys of which none is usable is a mistake.
+    /// Reads a JWK Set. Without a key in it nothing is accepted any more; one with keys of which none is usable is a
+    /// mistake.
     pub fn read(text: &[u8]) -> Result<Self, String> {
         let document: Document =
             serde_json::from_slice(text).map_err(|_| "the key set is no JSON object with a list of keys".to_owned())?;

@@ -1,8 +1,9 @@
 //! When the authorization server's keys are fetched, and who waits for them.
 //!
-//! One task fetches: at the start, from time to time, and when a token names a key that is not known. The last of these a
-//! stranger can bring about, so that it happens once a minute at most; requests that arrive meanwhile share the one fetch,
-//! and none waits for it longer than [`WAIT`]. The last good keys stay while the server is down.
+//! One task fetches: at the start, from time to time, and when a token names a key that is not known. The last of these
+//! a stranger can bring about, so that it happens [`MOST`] times a minute at most, which leaves a fetch for a key that
+//! is new; requests that arrive meanwhile share the one fetch, and none waits for it longer than [`WAIT`]. The last
+//! good keys stay while the server is down.
 
 use super::key_set::KeySet;
 use futures_util::future::BoxFuture;
@@ -16,7 +17,7 @@ use tokio::time::timeout;
 /// How old keys may become.
 const AGE: Duration = Duration::from_secs(10 * 60);
 
-/// How soon a fetch that failed is tried again.
+/// How soon a fetch that failed is retried.
 const RETRY: Duration = Duration::from_secs(60);
 
 /// How long a fetch may take.
@@ -25,8 +26,9 @@ const FETCH: Duration = Duration::from_secs(10);
 /// How long a request waits for a fetch.
 const WAIT: Duration = Duration::from_secs(2);
 
-/// The time between two fetches for the sake of unknown keys, in seconds.
-const APART: i64 = 60;
+/// How many fetches there are at most for the sake of unknown keys in [`PERIOD`] seconds.
+const MOST: usize = 3;
+const PERIOD: i64 = 60;
 
 /// Where the keys of an authorization server come from.
 pub trait KeySource: Send + Sync + 'static {
@@ -43,13 +45,13 @@ pub(super) struct Keys {
 struct Progress {
     /// Keys are being fetched, or will be at once.
     pending: bool,
-    /// When an unknown key was the cause for the last time.
-    asked: Option<Timestamp>,
+    /// When an unknown key was the cause, in the last [`PERIOD`].
+    asked: Vec<Timestamp>,
 }
 
 impl Keys {
     pub fn new(source: Box<dyn KeySource>) -> Self {
-        let progress = watch::Sender::new(Progress { pending: true, asked: None });
+        let progress = watch::Sender::new(Progress { pending: true, asked: Vec::new() });
         Self { source, set: RwLock::default(), progress }
     }
 
@@ -58,15 +60,17 @@ impl Keys {
         Arc::clone(&self.set.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Is ready when keys have been fetched because one is unknown at the moment `now`, or when there is no use in waiting.
+    /// Is ready when keys have been fetched because one is unknown at the moment `now`, or when there is no use in
+    /// waiting.
     pub async fn refreshed(&self, now: Timestamp) {
         let mut progress = self.progress.subscribe();
         let mut pending = false;
         self.progress.send_if_modified(|progress| {
-            let recently = |at: Timestamp| (now - at).num_seconds().abs() < APART;
-            let ask = !progress.pending && !progress.asked.is_some_and(recently);
+            progress.asked.retain(|at| (now - at).num_seconds().abs() < PERIOD);
+            let ask = !progress.pending && progress.asked.len() < MOST;
             if ask {
-                (progress.pending, progress.asked) = (true, Some(now));
+                progress.pending = true;
+                progress.asked.push(now);
             }
             pending = progress.pending;
             ask

@@ -65,13 +65,14 @@ pub(crate) struct Verified {
 }
 
 impl Tokens {
-    /// Accepts the tokens of `issuer` for `audience`. Nothing is accepted before [`keep_keys`](Self::keep_keys) has run.
+    /// Accepts the tokens of `issuer` for `audience`. Nothing is accepted before [`keep_keys`](Self::keep_keys) has
+    /// run.
     pub fn new(issuer: String, audience: String, source: impl KeySource) -> Self {
         Self { expected: Expected { issuer, audience }, keys: Keys::new(Box::new(source)), seen: Seen::default() }
     }
 
-    /// Fetches the authorization server's keys, now, from time to time, and when a token names one that is not known. To be
-    /// run beside the server, once.
+    /// Fetches the authorization server's keys, now, from time to time, and when a token names one that is not known.
+    /// To be run beside the server, once.
     pub async fn keep_keys(&self) -> Infallible {
         self.keys.keep().await
     }

@@ -5,8 +5,8 @@ use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaOAuthFlow, MetaOAuthFlows, MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, OAuthScopes};
 
-/// The token URL of a document that no server serves.
-pub(crate) const NO_TOKEN_URL: &str = "https://auth.example/oauth/token";
+/// The token URL of the document that no server serves.
+const EXAMPLE_TOKEN_URL: &str = "https://auth.example/oauth/token";
 
 /// What a token may be used for.
 #[derive(Clone, Copy, OAuthScopes)]
@@ -34,7 +34,8 @@ impl Scope {
     }
 }
 
-/// Tells in the document that a token suffices as well as a key. Takes nothing from the request: `Credentials` has both.
+/// Tells in the document that a token suffices as well as a key. Takes nothing from the request: `Credentials` has
+/// both.
 pub(crate) struct OAuth2;
 
 impl<'a> ApiExtractor<'a> for OAuth2 {
@@ -45,7 +46,7 @@ impl<'a> ApiExtractor<'a> for OAuth2 {
     fn register(registry: &mut Registry) {
         let flow = MetaOAuthFlow {
             authorization_url: None,
-            token_url: Some(NO_TOKEN_URL),
+            token_url: Some(EXAMPLE_TOKEN_URL),
             refresh_url: None,
             scopes: Scope::meta(),
         };
@@ -53,7 +54,7 @@ impl<'a> ApiExtractor<'a> for OAuth2 {
             ty: "oauth2",
             description: Some(
                 "A JWT access token (RFC 9068) of the operator's authorization server, sent as `Authorization: Bearer`. Ask \
-                 the operator for a client id, and whether this server takes tokens.",
+                 the operator for a client id.",
             ),
             name: None,
             key_in: None,

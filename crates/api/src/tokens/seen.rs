@@ -1,7 +1,7 @@
-//! Tokens that were verified before, so that only the first sight of a token costs a signature.
+//! A cache of verified tokens, so that only the first use of a token costs a signature.
 //!
-//! Kept by SHA-256, for no longer than the token is valid and the key set that verified it is the present one. Two halves bound
-//! them: when the young half is full it becomes the old one, and what nobody asked for since is forgotten.
+//! Kept by SHA-256, for no longer than the token is valid and the key set that verified it is the present one. Two
+//! halves bound them: when the young half is full it becomes the old one, and what nobody asked for since is forgotten.
 
 use super::Verified;
 use lendpay_domain::Timestamp;

@@ -1,7 +1,7 @@
 //! Exports that are damaged: a problem with its line, never a panic.
 
 use super::check;
-use super::tests::{file, records};
+use super::tests::{FORMAT_1, file, records};
 use crate::fuzz::JSON_WORDS;
 use lendpay_domain::testing::fuzz::{config, mutated};
 use proptest::collection::vec;
@@ -13,7 +13,8 @@ use proptest::test_runner::TestRunner;
 fn samples() -> Vec<Vec<u8>> {
     let mut runner = TestRunner::deterministic();
     let some = vec(records(), 0..5);
-    (0..20).map(|_| file(&some.new_tree(&mut runner).expect("records").current())).collect()
+    let made = (0..20).map(|_| file(&some.new_tree(&mut runner).expect("records").current()));
+    made.chain([FORMAT_1.to_vec()]).collect()
 }
 
 proptest! {

@@ -1,32 +1,36 @@
 //! Writing.
 
 use super::records::{End, Header, Line};
-use super::{Counts, FORMAT, KINDS, counted, hex};
+use super::{Counts, FORMAT, hex, no_records};
 use crate::wire::time::Time;
 use lendpay_domain::Timestamp;
-use lendpay_domain::record::Record;
+use lendpay_domain::change::Record;
 use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
 
 /// Makes the lines of an export: a header, records, an end.
-#[derive(Default)]
 pub struct Lines {
     counts: Counts,
     hash: Sha256,
 }
 
+impl Default for Lines {
+    fn default() -> Self {
+        Self { counts: no_records(), hash: Sha256::new() }
+    }
+}
+
 impl Lines {
-    /// The first line.
-    pub fn header(&self, at: Timestamp) -> Vec<u8> {
+    /// The first line. `history` is the one that sequences belong to, if the store has one.
+    pub fn header(&self, at: Timestamp, history: Option<Uuid>) -> Vec<u8> {
         let program = concat!("lendpay ", env!("CARGO_PKG_VERSION")).to_owned();
-        line(&Line::Export(Header { format: FORMAT, created_at: Time(at), program }))
+        line(&Line::Export(Header { format: FORMAT, created_at: Time(at), program, history }))
     }
 
     /// The line of a record.
     pub fn record(&mut self, record: &Record) -> Vec<u8> {
         let record = Line::from(record);
-        if let Some(kind) = KINDS.iter().position(|kind| *kind == record.kind()) {
-            self.counts[kind] += 1;
-        }
+        record.count(&mut self.counts);
         let line = line(&record);
         self.hash.update(&line);
         line
@@ -34,13 +38,12 @@ impl Lines {
 
     /// The last line.
     pub fn end(self) -> Vec<u8> {
-        line(&Line::End(End { records: counted(&self.counts), sha256: hex(&self.hash.finalize()) }))
+        line(&Line::End(End { records: self.counts, sha256: hex(&self.hash.finalize()) }))
     }
 }
 
 fn line(line: &Line) -> Vec<u8> {
-    // Strings, numbers and lists of these: nothing that cannot be JSON.
-    let mut bytes = serde_json::to_vec(line).unwrap_or_default();
+    let mut bytes = serde_json::to_vec(line).expect("strings, numbers and lists of these are JSON");
     bytes.push(b'\n');
     bytes
 }

@@ -1,27 +1,32 @@
 //! The file that `lendpay export` writes and `lendpay import` reads: every kind of store as the same lines of JSON.
 //!
-//! # The format, version 1
+//! # The format, version 2
 //!
 //! UTF-8, one JSON object a line, each with one member, whose name says what the line is.
 //!
-//! | line | holds |
-//! |---|---|
-//! | `export` | the first: `format`, `createdAt`, `program` |
-//! | `partner` | `sequence`, `id`, `name`, `oauthClientId`, `createdAt`; the same id again is a change |
-//! | `key` | `sequence`, `id`, `partnerId`, `hash`, `name`, `areas`, `createdAt`, `expiresAt`, `revokedAt`; the same again is a change |
-//! | `application` | `sequence`, `id`, `partnerId` |
-//! | `offer` | an offer is created: `event`, `applicationId`, `offerId`, `terms` |
-//! | `terms` | an offer that is Offered gets new terms: `sequence`, `applicationId`, `offerId`, `terms` |
-//! | `move` | an offer reaches another status: `event`, `applicationId`, `offerId`, `status` |
-//! | `buyer` | a buyer is created: `event`, `buyerId`, `description`, `fingerprint` |
-//! | `keyUse` | when a key was last used: `hash`, `at` |
-//! | `end` | the last: the number of `records` of each kind, and the `sha256` of all lines between the first and this one |
+//! | line | a record of | holds, besides `sequence` and `cause` |
+//! |---|---|---|
+//! | `export` | the header: the first line | `format`, `createdAt`, `program`, `history` |
+//! | `partner` | a partner that is created or changed | `id`, `name`, `oauthClientId`, `createdAt` |
+//! | `key` | a key that is added | `id`, `partnerId`, `hash`, `name`, `areas`, `createdAt`, `expiresAt`, `revokedAt` |
+//! | `keyRevoked` | a key that is revoked | `partnerId`, `keyId`, `at` |
+//! | `keyUsed` | the last use of a key | `hash`, `at` |
+//! | `application` | an application | `id`, `partnerId` |
+//! | `offer` | an offer that is created | `partnerId`, `applicationId`, `offerId`, `terms`, `at` |
+//! | `terms` | an offer that is Offered and gets new terms | `partnerId`, `applicationId`, `offerId`, `terms` |
+//! | `move` | an offer that reaches another status | `partnerId`, `applicationId`, `offerId`, `status`, `at` |
+//! | `buyer` | a buyer that is created | `partnerId`, `buyerId`, `description`, `fingerprint`, `at` |
+//! | `end` | the last line | the number of `records` of each kind, and the `sha256` of all lines between the first and this one |
 //!
-//! A line refers only to what is above it. An `event` is `sequence`, `id`, `occurredAt`, `partnerId`, `actor`, `operationId`;
-//! sequences grow from line to line. Other changes have a sequence in stores that number them, else null. `hash` is the SHA-256
-//! of a key in hex; the key itself is nowhere. Rates and amounts are decimal digits as strings, times RFC 3339 to the
-//! nanosecond. A file without its last line is not whole. It holds bank details: keep it as you would keep those.
+//! A line refers only to what is above it. `sequence` grows from line to line; it is null where a record has none. `cause` is
+//! `id`, `occurredAt`, `actor`, `operationId`, the first two those of the event; it is null for `keyUsed` and for what format 1
+//! had without it. `history` names the store that the sequences belong to, or is null. `hash` is the SHA-256 of a key in hex; the
+//! key itself is not in the file. Rates and amounts are decimal digits as strings, times RFC 3339 to the nanosecond. A file
+//! without its last line is not complete. It holds bank details: protect it as you would protect those.
+//!
+//! Format 1 is read too: [`format_1`] says what differs.
 
+mod format_1;
 #[cfg(test)]
 mod fuzz;
 mod lines;
@@ -29,21 +34,21 @@ mod read;
 mod records;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub use lines::Lines;
 pub use read::{Checked, Problem, Reader, check};
 
-/// The version of the format.
-const FORMAT: u32 = 1;
+use records::Line;
 
-/// The kinds of records, in the order of the last line.
-const KINDS: [&str; 8] = ["partner", "key", "application", "offer", "terms", "move", "buyer", "keyUse"];
+/// The version of the format that is written.
+const FORMAT: u32 = 2;
 
 /// How many records there are of each kind.
-type Counts = [u64; KINDS.len()];
+type Counts = std::collections::BTreeMap<String, u64>;
 
-fn counted(counts: &Counts) -> std::collections::BTreeMap<String, u64> {
-    KINDS.iter().map(|kind| (*kind).to_owned()).zip(*counts).collect()
+fn no_records() -> Counts {
+    Line::KINDS.iter().map(|kind| ((*kind).to_owned(), 0)).collect()
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -1,11 +1,14 @@
 //! Reading, and checking a whole file before anything is done with it.
 
-use super::records::Line;
-use super::{Counts, FORMAT, KINDS, counted, hex};
-use lendpay_domain::record::Record;
+use super::format_1::{self, Owners};
+use super::records::{Line, NotARecord};
+use super::{Counts, FORMAT, hex, no_records};
+use lendpay_domain::change::Record;
+use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
 use std::fmt;
 use std::io::{self, BufRead, Read as _};
+use uuid::Uuid;
 
 /// The longest line: more than the longest record that a store keeps.
 const LONGEST: u64 = 1024 * 1024;
@@ -27,14 +30,17 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// A file that is whole.
+/// A file that is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Checked {
     /// How many records it holds.
     pub records: u64,
+    /// The history that its sequences belong to, if it names one.
+    pub history: Option<Uuid>,
 }
 
-/// Reads a file to its end and checks all of it.
+/// Reads a file to its end and checks all of it: shape, counts and checksum. Whether the records fit each other and a store is
+/// [`lendpay_domain::import`]'s to say.
 ///
 /// # Errors
 /// The first thing that is wrong.
@@ -44,25 +50,27 @@ pub fn check(file: impl BufRead) -> Result<Checked, Problem> {
     while reader.next()?.is_some() {
         records += 1;
     }
-    Ok(Checked { records })
+    Ok(Checked { records, history: reader.history })
 }
 
-/// Reads the records of a file, one after the other. That the file is whole is known at its end only.
+/// Reads the records of a file, one after the other. Whether the file is complete is known only at its end.
 pub struct Reader<R> {
     file: R,
     line: u64,
     bytes: Vec<u8>,
     counts: Counts,
     hash: Sha256,
-    sequence: u64,
+    history: Option<Uuid>,
+    /// Set while a file of format 1 is read.
+    format_1: Option<Owners>,
     ended: bool,
 }
 
 impl<R: BufRead> Reader<R> {
     /// A reader at the beginning of a file.
     pub fn new(file: R) -> Self {
-        let (counts, hash) = (Counts::default(), Sha256::new());
-        Self { file, line: 0, bytes: Vec::new(), counts, hash, sequence: 0, ended: false }
+        let (counts, hash) = (no_records(), Sha256::new());
+        Self { file, line: 0, bytes: Vec::new(), counts, hash, history: None, format_1: None, ended: false }
     }
 
     /// The number of the line that was read last.
@@ -70,7 +78,7 @@ impl<R: BufRead> Reader<R> {
         self.line
     }
 
-    /// The next record; `None` at the end of a file that is whole.
+    /// The next record; `None` at the end of a file that is complete.
     ///
     /// # Errors
     /// What is wrong with the line.
@@ -83,10 +91,10 @@ impl<R: BufRead> Reader<R> {
             self.header()?;
         }
         self.read_line()?;
-        match self.parse()? {
+        match self.record_line()? {
             Line::Export(_) => Err(self.problem("a second header")),
             Line::End(end) => {
-                let same = end.records == counted(&self.counts) && end.sha256 == hex(&self.hash.clone().finalize());
+                let same = end.records == self.counts && end.sha256 == hex(&self.hash.clone().finalize());
                 if !same {
                     return Err(self.problem("counts or checksum do not fit the lines above: the file was altered"));
                 }
@@ -99,11 +107,8 @@ impl<R: BufRead> Reader<R> {
             }
             line => {
                 self.hash.update(&self.bytes);
-                if let Some(kind) = KINDS.iter().position(|kind| *kind == line.kind()) {
-                    self.counts[kind] += 1;
-                }
-                let record = line.record().map_err(|_| self.problem("is not a record"))?;
-                self.in_order(&record)?;
+                line.count(&mut self.counts);
+                let record = line.record().map_err(|NotARecord| self.problem("is not a record"))?;
                 Ok(Some(record))
             }
         }
@@ -112,33 +117,16 @@ impl<R: BufRead> Reader<R> {
     fn header(&mut self) -> Result<(), Problem> {
         self.read_line()?;
         match self.parse() {
-            Ok(Line::Export(header)) if header.format == FORMAT => Ok(()),
+            Ok(Line::Export(header)) if matches!(header.format, 1 | FORMAT) => {
+                self.format_1 = (header.format == 1).then(Owners::new);
+                self.history = header.history;
+                Ok(())
+            }
             Ok(Line::Export(header)) => Err(self.problem(&format!(
-                "the file has format {} and this program knows {FORMAT}; use the program that wrote it, or a newer one",
+                "the file has format {} and this program knows 1 and {FORMAT}; use the program that wrote it, or a newer one",
                 header.format
             ))),
             Ok(_) | Err(_) => Err(self.problem("is not the header of an export: this is no export of lendpay")),
-        }
-    }
-
-    fn in_order(&mut self, record: &Record) -> Result<(), Problem> {
-        let sequence = match record {
-            Record::Partner { sequence, .. }
-            | Record::Key { sequence, .. }
-            | Record::Application { sequence, .. }
-            | Record::OfferTerms { sequence, .. } => *sequence,
-            Record::OfferCreated { event, .. } | Record::OfferMoved { event } | Record::BuyerCreated { event, .. } => {
-                Some(event.sequence)
-            }
-            Record::KeyUsed { .. } => None,
-        };
-        match sequence {
-            Some(sequence) if sequence <= self.sequence => Err(self.problem("its sequence is not greater than before")),
-            Some(sequence) => {
-                self.sequence = sequence;
-                Ok(())
-            }
-            None => Ok(()),
         }
     }
 
@@ -156,7 +144,17 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    fn parse(&self) -> Result<Line, Problem> {
+    /// The line that was read last, in the current format.
+    fn record_line(&mut self) -> Result<Line, Problem> {
+        if self.format_1.is_none() {
+            return self.parse();
+        }
+        let line: format_1::Line = self.parse()?;
+        let current = line.current(self.format_1.get_or_insert_default());
+        current.map_err(|NotARecord| self.problem("no line above it names the owner of its application"))
+    }
+
+    fn parse<L: DeserializeOwned>(&self) -> Result<L, Problem> {
         serde_json::from_slice(&self.bytes).map_err(|error| {
             // Serde's own words could quote the line.
             self.problem(&format!("is not a record (column {})", error.column()))

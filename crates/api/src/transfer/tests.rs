@@ -2,19 +2,21 @@
 
 use super::*;
 use lendpay_domain::buyer::{BankAccount, Description};
+use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::decimal::{Amount, Rate};
-use lendpay_domain::event::{Actor, Event, Subject};
+use lendpay_domain::event::Actor;
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::{Area, KeyHash, KeyRecord};
 use lendpay_domain::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
 use lendpay_domain::partner::Partner;
-use lendpay_domain::record::Record;
 use lendpay_domain::text::Name;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
+use serde_json::Value;
+use uuid::Uuid;
 
 fn moments() -> impl Strategy<Value = Timestamp> {
     (-62_167_219_200_i64..253_402_300_800, 0..1_000_000_000_u32)
@@ -84,9 +86,9 @@ prop_compose! {
 
 prop_compose! {
     pub(super) fn records()(
-        kind in 0..KINDS.len(),
-        sequence in 1..1_000_000_000_u64,
-        numbered in any::<bool>(),
+        kind in 0..Line::KINDS.len(),
+        sequence in option::of(any::<u64>()),
+        caused in any::<bool>(),
         ids in any::<[[u8; 16]; 4]>(),
         hash in any::<[u8; 32]>(),
         names in (names(), option::of(texts())),
@@ -99,55 +101,52 @@ prop_compose! {
         print in option::of(any::<[u8; 32]>()),
     ) -> Record {
         let [a, b, c, d] = ids;
-        let (partner, application, offer) =
-            (PartnerId::from_bytes(a), ApplicationId::from_bytes(b), OfferId::from_bytes(c));
+        let (partner, application) = (PartnerId::from_bytes(a), ApplicationId::from_bytes(b));
+        let offer = OfferKey { partner, application, offer: OfferId::from_bytes(c) };
         let actors = [Actor::Key(KeyId::from_bytes(d)), Actor::OAuthClient, Actor::Operator, Actor::Clock];
-        let event = |subject| Event {
-            sequence,
-            id: EventId::from_bytes(d),
-            occurred_at: times.0,
-            partner,
-            subject,
+        let cause = Cause {
+            event: EventId::from_bytes(d),
+            at: times.0,
             actor: actors[actor],
             operation: OperationId::from_bytes(c),
         };
-        let offer_at = |status| Subject::Offer { application, offer, status };
-        let number = numbered.then_some(sequence);
-        match kind {
-            0 => {
-                let partner = Partner { id: partner, name: names.0, oauth_client_id: names.1, created_at: times.0 };
-                Record::Partner { sequence: number, partner }
-            }
-            1 => Record::Key {
-                sequence: number,
-                key: KeyRecord {
-                    id: KeyId::from_bytes(b),
-                    partner,
-                    hash: KeyHash::from_bytes(hash),
-                    name: names.0,
-                    areas: areas.into_iter().collect(),
-                    created_at: times.0,
-                    expires_at: times.1,
-                    revoked_at: times.2,
-                },
-            },
-            2 => Record::Application { sequence: number, id: application, partner },
-            3 => Record::OfferCreated { event: event(offer_at(Status::Offered)), terms },
-            4 => Record::OfferTerms { sequence: number, application, offer, terms },
-            5 => Record::OfferMoved { event: event(offer_at(status)) },
-            6 => Record::BuyerCreated {
-                event: event(Subject::Buyer(BuyerId::from_bytes(b))),
+        let (key, hash, at) = (KeyId::from_bytes(b), KeyHash::from_bytes(hash), times.0);
+        let change = match kind {
+            0 => Change::PartnerPut(Partner { id: partner, name: names.0, oauth_client_id: names.1, created_at: at }),
+            1 => Change::KeyAdded(KeyRecord {
+                id: key,
+                partner,
+                hash,
+                name: names.0,
+                areas: areas.into_iter().collect(),
+                created_at: at,
+                expires_at: times.1,
+                revoked_at: times.2,
+            }),
+            2 => Change::KeyRevoked { partner, key, at },
+            3 => Change::KeyUsed { key: hash, at },
+            4 => Change::ApplicationPut { application, partner },
+            5 => Change::OfferCreated { offer, terms, at },
+            6 => Change::TermsReplaced { offer, terms },
+            7 => Change::OfferMoved { offer, status, at },
+            _ => Change::BuyerCreated {
+                partner,
+                buyer: BuyerId::from_bytes(b),
                 description,
                 fingerprint: print.map(Fingerprint::from_bytes),
+                at,
             },
-            _ => Record::KeyUsed { key: KeyHash::from_bytes(hash), at: times.0 },
-        }
+        };
+        Record { sequence, cause: caused.then_some(cause), change }
     }
 }
 
+/// The history of every export here.
+const HISTORY: Uuid = Uuid::from_u128(7);
+
 pub(super) fn file(records: &[Record]) -> Vec<u8> {
     let mut lines = Lines::default();
-    let mut file = lines.header(Timestamp::UNIX_EPOCH);
+    let mut file = lines.header(Timestamp::UNIX_EPOCH, Some(HISTORY));
     for record in records {
         file.extend(lines.record(record));
     }
@@ -176,16 +175,6 @@ proptest! {
 
     #[test]
     fn a_change_anywhere_below_the_header_is_found(all in vec(records(), 1..4), seed in any::<(usize, u8)>()) {
-        let mut all = all;
-        for (n, record) in (1..).zip(&mut all) {
-            if let Record::OfferCreated { event, .. } | Record::OfferMoved { event } | Record::BuyerCreated { event, .. } = record {
-                event.sequence = n;
-            }
-            if let Record::Partner { sequence, .. } | Record::Key { sequence, .. } | Record::Application { sequence, .. }
-                | Record::OfferTerms { sequence, .. } = record {
-                *sequence = None;
-            }
-        }
         let mut file = file(&all);
         prop_assert!(read(&file).is_ok());
         let header = file.iter().position(|byte| *byte == b'\n').expect("a line") + 1;
@@ -214,7 +203,7 @@ fn what_is_wrong_is_told_with_its_line_and_not_quoted() {
     for (file, wanted) in [
         (String::new(), "line 1: the file ends before its last line"),
         ("hello\n".to_owned(), "line 1: is not the header"),
-        (whole.replace("\"format\":1", "\"format\":2"), "line 1: the file has format 2"),
+        (whole.replace("\"format\":2", "\"format\":3"), "line 1: the file has format 3"),
         (whole.replace("\n{", "\n{\"partner\":{\"name\":\"SECRET\"}}\n{"), "line 2: is not a record"),
         (whole.replace("\"key\":0", "\"key\":1"), "line 2: counts or checksum"),
         (whole.clone() + "\n", "line 2: something follows"),
@@ -223,5 +212,66 @@ fn what_is_wrong_is_told_with_its_line_and_not_quoted() {
         let problem = read(file.as_bytes()).expect_err("refused").to_string();
         assert!(problem.starts_with(wanted) && !problem.contains("SECRET"), "{problem}");
     }
-    assert_eq!(check(whole.as_bytes()).expect("whole"), Checked { records: 0 });
+    assert_eq!(check(whole.as_bytes()).expect("whole"), Checked { records: 0, history: Some(HISTORY) });
+}
+
+/// What commit 57c173a exported: two partners, keys that are used, revoked and expired, offers in every status, and values that
+/// later rules for input would reject.
+pub(super) const FORMAT_1: &[u8] = include_bytes!("format-1.ndjson");
+
+/// The same with every time spelled in one way.
+fn one_spelling(value: &Value) -> Value {
+    match value {
+        Value::String(text) => {
+            chrono::DateTime::parse_from_rfc3339(text).map_or_else(|_| value.clone(), |time| time.to_rfc3339().into())
+        }
+        Value::Array(items) => items.iter().map(one_spelling).collect(),
+        Value::Object(fields) => fields.iter().map(|(name, value)| (name.clone(), one_spelling(value))).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+    }
+}
+
+#[test]
+fn an_export_of_format_1_is_read_without_loss() {
+    let records = read(FORMAT_1).expect("complete");
+    let lines: Vec<Value> = FORMAT_1
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| serde_json::from_slice(line).expect("JSON"))
+        .collect();
+    assert_eq!(records.len(), lines.len() - 2);
+    for (record, old) in records.iter().zip(&lines[1..]) {
+        let new = serde_json::to_value(Line::from(record)).expect("JSON");
+        let (kind, old) = old.as_object().expect("a line").iter().next().expect("a member");
+        let new = &new[if kind == "keyUse" { "keyUsed" } else { kind }];
+        let mut expected = old.clone();
+        let fields = expected.as_object_mut().expect("an object");
+        fields.entry("sequence").or_insert(Value::Null);
+        fields.entry("cause").or_insert(Value::Null);
+        if let Some(mut event) = fields.remove("event") {
+            let event = event.as_object_mut().expect("an object");
+            for field in ["sequence", "partnerId"] {
+                fields.insert(field.to_owned(), event.remove(field).expect("a field"));
+            }
+            fields.insert("at".to_owned(), event["occurredAt"].clone());
+            fields.insert("cause".to_owned(), Value::Object(event.clone()));
+        }
+        if kind == "terms" {
+            fields.insert("partnerId".to_owned(), "00000001-0000-4000-8000-000000000001".into());
+        }
+        assert_eq!(one_spelling(new), one_spelling(&expected));
+    }
+    let written = read(&file(&records)).expect("complete");
+    assert_eq!(written, records, "the same in format 2");
+    let cut = read(&FORMAT_1[..FORMAT_1.len() - 1]).expect_err("cut off");
+    assert!(cut.to_string().contains("cut off"), "{cut}");
+}
+
+#[test]
+fn terms_of_format_1_need_the_owner_of_their_application() {
+    let text = std::str::from_utf8(FORMAT_1).expect("UTF-8");
+    let lines: String =
+        text.lines().filter(|line| !line.starts_with("{\"application\"")).map(|line| format!("{line}\n")).collect();
+    let problem = read(lines.as_bytes()).expect_err("refused").to_string();
+    assert_eq!(problem, "line 10: no line above it names the owner of its application");
 }

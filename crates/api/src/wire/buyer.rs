@@ -1,7 +1,9 @@
 //! Buyers on the wire (contract 1.3, 2.3).
 
+use super::fields::{Fields, integer, text};
 use super::time::Time;
 use super::wire_type;
+use crate::operations::Payload;
 use lendpay_domain::bank::masked;
 use lendpay_domain::buyer;
 use poem_openapi::Object;
@@ -31,7 +33,8 @@ pub struct NewBuyer {
 #[derive(Clone, Default, Object)]
 #[oai(rename_all = "camelCase", rename = "BankAccount")]
 pub struct NewBankAccount {
-    /// The currency of the account: an active code of ISO 4217.
+    /// The currency of the account: an active code of ISO 4217, of money (not of metals, units of account, funds or
+    /// tests).
     pub currency_code: Option<String>,
     /// The name that the account is held in: 1 to 256 characters.
     pub account_name: Option<String>,
@@ -120,6 +123,29 @@ pub struct MaskedAccount {
 impl std::fmt::Debug for MaskedAccount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("MaskedAccount(…)")
+    }
+}
+
+impl Payload for NewBuyer {
+    const DESCRIPTION: &'static str = "The company. Content-Type may be left out.";
+}
+
+/// Reads the description of a company: types only, everything else is judged by the domain.
+pub(crate) fn description(fields: &mut Fields) -> buyer::Description {
+    buyer::Description {
+        name: fields.optional("name", text),
+        registration_number: fields.optional("registrationNumber", text),
+        country_code: fields.optional("countryCode", text),
+        kind: fields.optional("type", integer),
+        bank_account: fields.object("bankAccount", "bankAccount.", |fields| buyer::BankAccount {
+            currency_code: fields.optional("currencyCode", text),
+            account_name: fields.optional("accountName", text),
+            sort_code: fields.optional("sortCode", text),
+            account_number: fields.optional("accountNumber", text),
+            bic: fields.optional("bic", text),
+            account_type: fields.optional("accountType", text),
+            iban: fields.optional("iban", text),
+        }),
     }
 }
 

@@ -1,13 +1,33 @@
-//! Error bodies (contract 1.4).
+//! Error bodies (contract 1.4): one that is written, and its schema in each area.
 
 use super::time::Time;
 use poem_openapi::Object;
 use serde::Serialize;
 
-/// An error of the lending area.
-#[derive(Debug, Clone, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+/// The body of an error.
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
+pub(crate) struct ErrorBody {
+    pub title: &'static str,
+    pub message: &'static str,
+    /// None in the payments area.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error_code: Option<&'static str>,
+    pub errors: Vec<String>,
+    pub date: Time,
+    pub operation_id: String,
+}
+
+impl ErrorBody {
+    /// The bytes of the body.
+    pub fn to_json(&self) -> Vec<u8> {
+        serde_json::to_vec(self).expect("strings and a date are JSON")
+    }
+}
+
+/// An error of the lending area.
+#[derive(Object)]
+#[oai(rename_all = "camelCase")]
 pub struct LendingError {
     /// A short title of the error.
     pub title: String,
@@ -24,9 +44,8 @@ pub struct LendingError {
 }
 
 /// An error of the operator's side.
-#[derive(Debug, Clone, Object, Serialize)]
+#[derive(Object)]
 #[oai(rename_all = "camelCase")]
-#[serde(rename_all = "camelCase")]
 pub struct OperatorError {
     /// A short title of the error.
     pub title: String,
@@ -43,9 +62,8 @@ pub struct OperatorError {
 }
 
 /// An error of the payments area.
-#[derive(Debug, Clone, Object, Serialize)]
+#[derive(Object)]
 #[oai(rename_all = "camelCase")]
-#[serde(rename_all = "camelCase")]
 pub struct PaymentsError {
     /// A short title of the error.
     pub title: String,

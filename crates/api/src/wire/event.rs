@@ -30,7 +30,8 @@ pub struct Event {
     #[oai(rename = "type")]
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// When it happened. An expiry happened at the offer's `expiryAt`, which may be earlier than the event before it.
+    /// When it happened. An expiry happened at the offer's `expiryAt` and is recorded later, so that its time may be
+    /// earlier than that of the event before it.
     pub occurred_at: Time,
     /// The identifier of the partner that it concerns.
     pub partner_id: Uuid,
@@ -56,8 +57,7 @@ impl From<event::Event> for Event {
             Subject::Buyer(id) => (None, None, Some(id.uuid())),
         };
         Self {
-            // Nobody lives to see the difference.
-            sequence: i64::try_from(event.sequence).unwrap_or(i64::MAX),
+            sequence: i64::try_from(event.sequence).expect("sequences are below 2^63"),
             id: event.id.uuid(),
             kind: EventType(event.subject.event_type().to_owned()),
             occurred_at: Time(event.occurred_at),
@@ -76,8 +76,8 @@ impl From<event::Event> for Event {
 pub struct EventList {
     /// The events.
     pub items: Vec<Event>,
-    /// Pass it as `after` for the next page; null when there are no more now. Events will follow: whoever follows along goes
-    /// on with the `sequence` of the last event that it saw.
+    /// Pass it as `after` for the next page; null when there are no more now. Events will follow: whoever follows along
+    /// goes on with the `sequence` of the last event that it saw.
     #[oai(nullable)]
     pub next: Option<String>,
 }

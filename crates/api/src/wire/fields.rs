@@ -1,93 +1,225 @@
-//! Reading the operator's bodies: strict, everything that is wrong at once, and no message quotes a value.
+//! Reading bodies of both sides: one JSON object, strictly (contract 2.4, 2.6). Everything that is wrong with its
+//! members is reported at once, and no message quotes a value.
 
-use super::payload;
 use super::time::Time;
-use crate::failure::Failure;
-use crate::operator_failure::OperatorFailure;
+use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
-use std::fmt::Display;
+use std::fmt::{self, Display};
 
-/// The members of a body that have not been taken yet, and what was wrong with those that have.
+/// How deep objects and arrays may be nested, the body itself included.
+const MAX_DEPTH: usize = 32;
+
+const NO_OBJECT: &str = "The body is not a JSON object";
+const TWICE: &str = "An object has the same member twice";
+const DEEP: &str = "Objects and arrays are nested more than 32 levels deep";
+
+/// The members of a JSON object, and what was wrong with those that have been taken.
 pub(crate) struct Fields {
+    /// Before each name in messages.
+    prefix: &'static str,
     members: Map<String, Value>,
+    taken: Vec<&'static str>,
     problems: Vec<String>,
 }
 
 impl Fields {
-    /// Reads a body, which must be one JSON object.
-    pub fn of(body: &[u8]) -> Result<Self, Failure> {
-        payload::check(body).map_err(Failure::BadBody)?;
-        // What has passed the check is an object.
-        let members = serde_json::from_slice(body).map_err(|_| Failure::Internal)?;
-        Ok(Self { members, problems: Vec::new() })
+    /// Reads a body, which must be one JSON object without duplicate members. The error is a sentence for `errors`.
+    pub fn of(body: &[u8]) -> Result<Self, String> {
+        if body.is_empty() {
+            return Err("The body is empty; it must be a JSON object.".to_owned());
+        }
+        let mut json = serde_json::Deserializer::from_slice(body);
+        let value = Strict { depth: 1 }.deserialize(&mut json).and_then(|value| json.end().map(|()| value));
+        match value.map_err(|error| explain(&error))? {
+            Value::Object(members) => Ok(Self::within("", members)),
+            _ => Err(format!("{NO_OBJECT}.")),
+        }
+    }
+
+    const fn within(prefix: &'static str, members: Map<String, Value>) -> Self {
+        Self { prefix, members, taken: Vec::new(), problems: Vec::new() }
+    }
+
+    fn take(&mut self, name: &'static str) -> Option<Value> {
+        self.taken.push(name);
+        self.members.get_mut(name).map(Value::take)
+    }
+
+    fn note(&mut self, name: &str, problem: impl Display) {
+        self.problems.push(format!("{}{name}: {problem}", self.prefix));
     }
 
     /// Takes a member that must be there.
-    pub fn required<T, E: Display>(&mut self, name: &str, read: impl FnOnce(&Value) -> Result<T, E>) -> Option<T> {
-        match self.members.shift_remove(name) {
-            Some(value) => self.keep(name, read(&value)),
-            None => {
-                self.problems.push(format!("{name}: is required"));
+    pub fn required<T, E: Display>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(Value) -> Result<T, E>,
+    ) -> Option<T> {
+        match self.take(name).ok_or("is required") {
+            Ok(value) => read(value).map_err(|error| self.note(name, error)).ok(),
+            Err(problem) => {
+                self.note(name, problem);
                 None
             }
         }
     }
 
     /// Takes a member that may be absent or null.
-    pub fn optional<T, E: Display>(&mut self, name: &str, read: impl FnOnce(&Value) -> Result<T, E>) -> Option<T> {
-        match self.members.shift_remove(name) {
-            None | Some(Value::Null) => None,
-            Some(value) => self.keep(name, read(&value)),
-        }
+    pub fn optional<T, E: Display>(
+        &mut self,
+        name: &'static str,
+        read: impl FnOnce(Value) -> Result<T, E>,
+    ) -> Option<T> {
+        let value = self.take(name).filter(|value| !value.is_null())?;
+        read(value).map_err(|error| self.note(name, error)).ok()
     }
 
-    /// Takes a member whatever it is.
-    pub fn keep<T>(&mut self, name: &str, read: Result<T, impl Display>) -> Option<T> {
-        read.map_err(|error| self.problems.push(format!("{name}: {error}"))).ok()
+    /// Takes a member that is an object, absent or null, and reads its members; `prefix` is its name with a dot.
+    pub fn object<T>(
+        &mut self,
+        name: &'static str,
+        prefix: &'static str,
+        read: impl FnOnce(&mut Self) -> T,
+    ) -> Option<T> {
+        let members = self.optional(name, |value| match value {
+            Value::Object(members) => Ok(members),
+            _ => Err("must be an object"),
+        })?;
+        let mut inner = Self::within(prefix, members);
+        let value = read(&mut inner);
+        self.problems.append(&mut inner.problems);
+        Some(value)
     }
 
-    /// Everything was taken: what is left has no place here, which in most cases is a misspelt name.
-    pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Failure> {
-        for name in self.members.keys() {
-            let plain = name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            self.problems.push(match plain {
-                true => format!("{name}: is no field here"),
-                false => "A field with an unusual name is no field here.".to_owned(),
-            });
+    /// What was wrong. Members that nobody took are ignored.
+    pub fn problems(self) -> Vec<String> {
+        self.problems
+    }
+
+    /// The value, if nothing was wrong. Members that nobody took are refused: in most cases a name is misspelt.
+    pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<String>> {
+        let others = self.members.keys().filter(|name| !self.taken.contains(&name.as_str()));
+        self.problems.extend(others.map(|name| unknown("field", name)));
+        value.filter(|_| self.problems.is_empty()).ok_or(self.problems)
+    }
+}
+
+/// Says that a name that was sent is not known, and quotes it only if it can hold nothing secret.
+pub(crate) fn unknown(what: &str, name: &str) -> String {
+    let plain = name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    if plain {
+        format!("{name}: is not a known {what}")
+    } else {
+        format!("A {what} with an unusual name is not known.")
+    }
+}
+
+/// Our words for serde's: its own would quote the value.
+fn explain(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let what = match error.classify() {
+        serde_json::error::Category::Data if error.to_string().starts_with(TWICE) => TWICE,
+        serde_json::error::Category::Data => DEEP,
+        serde_json::error::Category::Eof => "The body ends in the middle of the JSON",
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => "The body is not valid JSON",
+    };
+    format!("{what} (line {line}, column {column}).")
+}
+
+/// Reads any value, and refuses what serde would let through: duplicate members and nesting without end. Members are
+/// looked up by hash, so that their number and order do not matter.
+#[derive(Clone, Copy)]
+struct Strict {
+    /// Of this value, if it is an object or an array.
+    depth: usize,
+}
+
+impl Strict {
+    /// Reads what is inside of this value.
+    fn inner<E: serde::de::Error>(self) -> Result<Self, E> {
+        if self.depth > MAX_DEPTH { Err(E::custom(DEEP)) } else { Ok(Self { depth: self.depth + 1 }) }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
+        let (inner, mut members) = (self.inner()?, Map::new());
+        while let Some(name) = map.next_key::<String>()? {
+            if members.insert(name, map.next_value_seed(inner)?).is_some() {
+                return Err(A::Error::custom(TWICE));
+            }
         }
-        value.filter(|_| self.problems.is_empty()).ok_or_else(|| OperatorFailure::BadFields(self.problems).into())
+        Ok(Value::Object(members))
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
+        let (inner, mut items) = (self.inner()?, Vec::new());
+        while let Some(item) = seq.next_element_seed(inner)? {
+            items.push(item);
+        }
+        Ok(Value::Array(items))
+    }
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+    fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+    fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+        Ok(number.into())
+    }
+    fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(number).expect("JSON has finite numbers only").into())
+    }
+    fn visit_str<E>(self, text: &str) -> Result<Value, E> {
+        Ok(text.into())
     }
 }
 
 /// Reads a string.
-pub(crate) fn text(value: &Value) -> Result<&str, &'static str> {
-    value.as_str().ok_or("must be a string")
+pub(crate) fn text(value: Value) -> Result<String, &'static str> {
+    match value {
+        Value::String(text) => Ok(text),
+        _ => Err("must be a string"),
+    }
 }
 
-/// Reads a number.
-pub(crate) fn number(value: &Value) -> Result<f64, &'static str> {
-    value.as_number().and_then(Number::as_f64).ok_or("must be a number")
+/// Reads an integer of 32 bits.
+pub(crate) fn integer(value: Value) -> Result<i32, &'static str> {
+    value.as_i64().and_then(|number| number.try_into().ok()).ok_or("must be an integer of 32 bits")
 }
 
 /// Reads a date-time.
-pub(crate) fn time(value: &Value) -> Result<lendpay_domain::Timestamp, &'static str> {
-    text(value)?;
-    serde_json::from_value::<Time>(value.clone()).map(|time| time.0).map_err(|_| "must be an RFC 3339 date-time")
+pub(crate) fn time(value: Value) -> Result<lendpay_domain::Timestamp, &'static str> {
+    Time::parse(&text(value)?).map(|time| time.0)
 }
 
 /// Reads a string further.
-pub(crate) fn parsed<T, E: Display>(value: &Value, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, String> {
-    parse(text(value)?).map_err(|error| error.to_string())
+pub(crate) fn parsed<T, E: Display>(value: Value, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, String> {
+    parse(&text(value)?).map_err(|error| error.to_string())
 }
 
 /// Reads a number further.
-pub(crate) fn decimal<T, E: Display>(value: &Value, parse: impl FnOnce(f64) -> Result<T, E>) -> Result<T, String> {
-    parse(number(value)?).map_err(|error| error.to_string())
+pub(crate) fn decimal<T, E: Display>(value: Value, parse: impl FnOnce(f64) -> Result<T, E>) -> Result<T, String> {
+    parse(value.as_f64().ok_or("must be a number")?).map_err(|error| error.to_string())
 }
 
 /// Reads one of several names.
 pub(crate) fn one_of<T: Copy>(value: &Value, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
-    let found = text(value).ok().and_then(|text| all.iter().copied().find(|one| name(*one) == text));
+    let found = value.as_str().and_then(|text| all.iter().copied().find(|one| name(*one) == text));
     found.ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|one| name(*one)).collect();
         format!("must be one of {}", names.join(", "))
@@ -99,31 +231,70 @@ mod tests {
     use super::*;
 
     #[test]
-    fn everything_wrong_is_told_at_once_without_a_value() {
+    fn everything_wrong_is_reported_at_once_without_a_value() {
         let body = br#"{"a":"SECRET","b":1,"c":null,"iban SECRET":1,"nmae":"SECRET"}"#;
         let mut fields = Fields::of(body).expect("an object");
-        assert_eq!(fields.required("a", number), None);
-        assert_eq!(fields.required("b", |value| text(value).map(str::to_owned)), None);
-        assert_eq!(fields.optional("c", number), None);
-        assert_eq!(fields.required("d", number), None);
-        assert_eq!(fields.optional("e", number), None);
-        let Err(Failure::Operator(OperatorFailure::BadFields(problems))) = fields.finish(Some(())) else {
-            panic!("refused")
-        };
+        assert_eq!(fields.required("a", integer), None);
+        assert_eq!(fields.required("b", text), None);
+        assert_eq!(fields.optional("c", integer), None);
+        assert_eq!(fields.required("d", integer), None);
+        assert_eq!(fields.optional("e", integer), None);
         let wanted = [
-            "a: must be a number",
+            "a: must be an integer of 32 bits",
             "b: must be a string",
             "d: is required",
-            "A field with an unusual name is no field here.",
-            "nmae: is no field here",
+            "A field with an unusual name is not known.",
+            "nmae: is not a known field",
         ];
-        assert_eq!(problems, wanted);
+        assert_eq!(fields.finish(Some(())).expect_err("refused"), wanted);
     }
 
     #[test]
-    fn only_objects_are_read() {
-        for body in [&b"[]"[..], b"", b"{\"a\":1,\"a\":1}", b"{", b"null"] {
-            assert!(matches!(Fields::of(body), Err(Failure::BadBody(_))));
+    fn what_is_no_json_object_is_refused_with_its_position() {
+        for (body, start) in [
+            ("", "The body is empty"),
+            ("[]", NO_OBJECT),
+            ("null", NO_OBJECT),
+            ("\"SECRET\"", NO_OBJECT),
+            ("12", NO_OBJECT),
+            ("{", "The body ends in the middle"),
+            ("{\"name\":\"SECRET", "The body ends in the middle"),
+            ("{} x", "The body is not valid JSON"),
+            ("{name:1}", "The body is not valid JSON"),
+            ("{\"name\":\"\\ud800\"}", "The body is not valid JSON"),
+            ("{\"name\":\"a\u{1}b\"}", "The body is not valid JSON"),
+            ("{\"name\":1e999}", "The body is not valid JSON"),
+            ("\u{feff}{}", "The body is not valid JSON"),
+        ] {
+            let problem = Fields::of(body.as_bytes()).err().expect("refused");
+            assert!(problem.starts_with(start) && !problem.contains("SECRET"), "{body}: {problem}");
+        }
+        let problem = Fields::of(b"{\"name\":\"\xff\"}").err();
+        assert_eq!(problem.as_deref(), Some("The body is not valid JSON (line 1, column 10)."));
+    }
+
+    #[test]
+    fn the_same_member_twice_is_refused_at_any_depth() {
+        for body in [
+            r#"{"name":"a","name":"b"}"#,
+            r#"{"name":"a","n\u0061me":"b"}"#,
+            r#"{"bankAccount":{"iban":"a","iban":"a"}}"#,
+            r#"{"x":[{"y":{"z":1,"z":2}}]}"#,
+        ] {
+            assert!(Fields::of(body.as_bytes()).is_err_and(|problem| problem.starts_with(TWICE)), "{body}");
+        }
+    }
+
+    #[test]
+    fn nesting_ends_at_32_levels() {
+        for (open, close, inside) in [("[", "]", "1"), ("{\"a\":", "}", "1"), ("[", "]", "")] {
+            let nested = |levels: usize| {
+                format!("{{\"x\":{}{inside}{}}}", open.repeat(levels - 1), close.repeat(levels - 1)).into_bytes()
+            };
+            assert!(Fields::of(&nested(32)).is_ok());
+            for levels in [33, 120] {
+                assert!(Fields::of(&nested(levels)).is_err_and(|problem| problem.starts_with(DEEP)), "{levels}");
+            }
         }
     }
 }

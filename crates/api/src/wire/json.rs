@@ -1,7 +1,7 @@
 //! A JSON body that serde writes.
 //!
-//! poem-openapi's own `Json` builds a tree of values first and names its content `application/json; charset=utf-8`, which
-//! is no key that generators know.
+//! poem-openapi's own `Json` builds a tree of values first and names its content `application/json; charset=utf-8`,
+//! which is no key that generators know.
 
 use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Response};
@@ -27,8 +27,8 @@ impl<T: Type> Payload for Json<T> {
 
 impl<T: Serialize + Send> IntoResponse for Json<T> {
     fn into_response(self) -> Response {
-        // Wire types hold strings, numbers and lists of these: nothing that cannot be JSON.
-        let mut response: Response = serde_json::to_vec(&self.0).unwrap_or_default().into();
+        let body = serde_json::to_vec(&self.0).expect("wire types hold strings, numbers and lists of these");
+        let mut response: Response = body.into();
         response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         response
     }

@@ -11,8 +11,8 @@ pub(crate) mod json;
 pub(crate) mod offer;
 pub(crate) mod operator_buyer;
 pub(crate) mod operator_offer;
+pub(crate) mod page;
 pub(crate) mod party;
-pub(crate) mod payload;
 pub(crate) mod time;
 
 /// Implements what poem-openapi's derives ask of a field type, for a type that serde reads and writes and that has a

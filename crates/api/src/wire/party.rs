@@ -1,9 +1,9 @@
 //! Partners, keys and applications on the wire (contract 2.9).
 
 use super::fields::{self, Fields};
+use super::page::page_of;
 use super::time::Time;
 use super::wire_type;
-use crate::failure::Failure;
 use lendpay_domain::key::{self, Areas, KeyInUse, KeyRecord};
 use lendpay_domain::text::Name;
 use lendpay_domain::{ApplicationId, PartnerId, Timestamp, partner};
@@ -17,17 +17,17 @@ use uuid::Uuid;
 pub(crate) trait FromFields: Sized {
     /// What is read.
     type Value;
-    /// Reads it; everything that is wrong is reported at once.
-    fn read(body: &[u8]) -> Result<Self::Value, Failure>;
+    /// Reads what was sent at the moment `now`; `None` if something is wrong.
+    fn read(fields: &mut Fields, now: Timestamp) -> Option<Self::Value>;
 }
 
 /// A partner, to be created or renamed.
 #[derive(Debug, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct NewPartner {
-    /// What you call it: 1 to 256 characters.
+    /// What you call it: a text of 1 to 256 characters.
     pub name: String,
-    /// The client id that the authorization server knows it by: 1 to 256 characters. Absent or null: none.
+    /// The client id that the authorization server knows it by: a text of 1 to 256 characters. Absent or null: none.
     #[oai(nullable)]
     pub oauth_client_id: Option<String>,
 }
@@ -35,11 +35,10 @@ pub struct NewPartner {
 impl FromFields for NewPartner {
     type Value = (Name, Option<String>);
 
-    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
-        let mut fields = Fields::of(body)?;
-        let name = fields.required("name", |value| fields::parsed(value, Name::parse));
-        let client = fields.optional("oauthClientId", |value| fields::parsed(value, Name::parse));
-        fields.finish(name.map(|name| (name, client.map(|client| client.as_str().to_owned()))))
+    fn read(fields: &mut Fields, _now: Timestamp) -> Option<Self::Value> {
+        let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
+        let client = fields.optional("oauthClientId", |value| fields::parsed(value, Name::from_input));
+        Some((name?, client.map(|client| client.as_str().to_owned())))
     }
 }
 
@@ -97,12 +96,12 @@ impl<'de> Deserialize<'de> for Area {
 #[derive(Debug, Object)]
 #[oai(rename_all = "camelCase")]
 pub struct NewKey {
-    /// What you call it: 1 to 256 characters.
+    /// What you call it: a text of 1 to 256 characters.
     pub name: String,
     /// What it may be used for: at least one area.
     #[oai(validator(min_items = 1))]
     pub areas: Vec<Area>,
-    /// From this moment on it is refused. Absent or null: never.
+    /// From this moment on, which must be in the future, it is refused. Absent or null: never.
     #[oai(nullable)]
     pub expires_at: Option<Time>,
 }
@@ -110,16 +109,17 @@ pub struct NewKey {
 impl FromFields for NewKey {
     type Value = (Name, Areas, Option<Timestamp>);
 
-    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
-        let mut fields = Fields::of(body)?;
-        let name = fields.required("name", |value| fields::parsed(value, Name::parse));
+    fn read(fields: &mut Fields, now: Timestamp) -> Option<Self::Value> {
+        let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
         let areas = fields.required("areas", areas);
-        let expires_at = fields.optional("expiresAt", fields::time);
-        fields.finish(name.zip(areas).map(|(name, areas)| (name, areas, expires_at)))
+        let expires_at = fields.optional("expiresAt", |value| {
+            fields::time(value).and_then(|end| if end > now { Ok(end) } else { Err("must be in the future") })
+        });
+        Some((name?, areas?, expires_at))
     }
 }
 
-fn areas(value: &Value) -> Result<Areas, String> {
+fn areas(value: Value) -> Result<Areas, String> {
     let list = value.as_array().filter(|list| !list.is_empty()).ok_or("must be an array of at least one area")?;
     list.iter().map(|area| fields::one_of(area, &key::Area::ALL, key::Area::name)).collect()
 }
@@ -177,7 +177,7 @@ pub struct Key {
     /// When it was revoked; null when it was not.
     #[oai(nullable)]
     pub revoked_at: Option<Time>,
-    /// When it was last used, to the minute; null when it never was.
+    /// When it was last used, to the hour; null when it never was.
     #[oai(nullable)]
     pub last_used_at: Option<Time>,
 }
@@ -191,19 +191,16 @@ impl From<KeyInUse> for Key {
             created_at: Time(key.created_at),
             expires_at: key.expires_at.map(Time),
             revoked_at: key.revoked_at.map(Time),
-            last_used_at: last_used_at.map(Time),
+            // A use is noted by its minute, which may have begun before the key.
+            last_used_at: last_used_at.map(|at| Time(at.max(key.created_at))),
         }
     }
 }
 
-/// A page of a partner's keys, in the order in which they were made.
-#[derive(Debug, Object, Serialize)]
-pub struct KeyList {
-    /// The keys.
-    pub items: Vec<Key>,
-    /// Pass it as `after` for the next page; null at the end.
-    #[oai(nullable)]
-    pub next: Option<String>,
+page_of! {
+    Key,
+    /// A page of a partner's keys, in the order in which they were made.
+    KeyList
 }
 
 /// An application, to be given to a partner.
@@ -217,12 +214,10 @@ pub struct NewApplication {
 impl FromFields for NewApplication {
     type Value = PartnerId;
 
-    fn read(body: &[u8]) -> Result<Self::Value, Failure> {
-        let mut fields = Fields::of(body)?;
-        let partner = fields.required("partnerId", |value| {
+    fn read(fields: &mut Fields, _now: Timestamp) -> Option<Self::Value> {
+        fields.required("partnerId", |value| {
             fields::parsed(value, |text| PartnerId::parse(text).ok_or("must be a UUID of 36 characters"))
-        });
-        fields.finish(partner)
+        })
     }
 }
 
@@ -241,5 +236,31 @@ impl Application {
     /// An application of a partner.
     pub const fn new(id: ApplicationId, partner: PartnerId) -> Self {
         Self { id: id.uuid(), partner_id: partner.uuid() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lendpay_domain::key::{ApiKey, Area};
+    use lendpay_domain::{KeyId, PartnerId};
+
+    #[test]
+    fn a_key_is_used_no_earlier_than_it_was_made() {
+        let at = |seconds| Timestamp::from_timestamp(seconds, 0).expect("in range");
+        let made = KeyRecord {
+            id: KeyId::new(Uuid::from_u128(1)),
+            partner: PartnerId::new(Uuid::from_u128(2)),
+            hash: ApiKey::from_random([1; 32]).hash(),
+            name: Name::parse("x").expect("a name"),
+            areas: Area::ALL.into_iter().collect(),
+            created_at: at(90),
+            expires_at: None,
+            revoked_at: None,
+        };
+        for (noted, shown) in [(60, 90), (120, 120)] {
+            let key = Key::from(KeyInUse { key: made.clone(), last_used_at: Some(at(noted)) });
+            assert_eq!(key.last_used_at.map(|time| time.0), Some(at(shown)));
+        }
     }
 }

@@ -16,7 +16,7 @@ async fn accepts_an_offer_and_returns_it() {
     let body = answer.json();
     assert_eq!(body["id"], placed.offer.to_string());
     assert_eq!(body["status"], "CustomerAccepted");
-    assert_eq!(body["statusChangedAt"], "2026-03-01T12:00:05.123456+00:00");
+    assert_eq!(body["statusChangedAt"], "2026-03-01T12:00:05.123456Z");
 }
 
 #[tokio::test]

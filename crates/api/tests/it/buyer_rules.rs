@@ -4,7 +4,8 @@ use crate::context::samples::buyer;
 use crate::context::{BUYERS, Context};
 use lendpay_api::PartnerSettings;
 use lendpay_domain::buyer_checks::BuyerChecks;
-use lendpay_domain::{BuyerId, Store as _};
+use lendpay_domain::BuyerId;
+use lendpay_domain::store::Queries as _;
 use serde_json::{Value, json};
 
 /// `value` as the field at `path`, nothing else.
@@ -71,6 +72,16 @@ async fn type_is_0() {
 }
 
 #[tokio::test]
+async fn texts_have_a_visible_character_and_no_bidirectional_controls() {
+    for path in ["name", "bankAccount.accountName", "registrationNumber", "bankAccount.accountType"] {
+        are_kept(path, &[("شركة\u{200f} a\u{200d}b", "شركة\u{200f} a\u{200d}b")]).await;
+        let mut bad: Vec<_> = ["\u{200b}", "\u{ad}\u{2060} \u{feff}", "\u{3164}", "\u{2800}"].map(str::to_owned).to_vec();
+        bad.extend(('\u{202a}'..='\u{202e}').chain('\u{2066}'..='\u{2069}').map(|c| format!("a{c}b")));
+        are_refused(path, bad).await;
+    }
+}
+
+#[tokio::test]
 async fn texts_have_1_to_256_or_64_characters_and_no_control_characters_and_are_trimmed() {
     for (path, most) in
         [("name", 256), ("bankAccount.accountName", 256), ("registrationNumber", 64), ("bankAccount.accountType", 64)]
@@ -92,6 +103,9 @@ async fn country_code_is_iso_3166_1_alpha_2_and_is_upper_cased() {
 async fn currency_code_is_an_active_code_of_iso_4217_and_is_upper_cased() {
     are_kept("bankAccount.currencyCode", &[("GBP", "GBP"), ("eur", "EUR"), (" Usd ", "USD")]).await;
     are_refused("bankAccount.currencyCode", ["", "GB", "DEM", "HRK", "ABC", "826", "£££"]).await;
+    // No currency, tests, metals, units of account, funds.
+    let no_money = ["XXX", "XTS", "XAU", "xag", "XPT", "XPD", "XDR", "XUA", "XBA", "XAD", "BOV", "CHE", "CLF", "USN", "UYI"];
+    are_refused("bankAccount.currencyCode", no_money).await;
 }
 
 #[tokio::test]

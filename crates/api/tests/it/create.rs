@@ -4,7 +4,8 @@ use crate::context::check::time;
 use crate::context::samples::{IBAN, buyer, start};
 use crate::context::{Answer, BUYERS, Context};
 use lendpay_domain::event::{Actor, Subject};
-use lendpay_domain::{BuyerId, Store as _, buyer};
+use lendpay_domain::store::Queries as _;
+use lendpay_domain::{BuyerId, buyer};
 use serde_json::{Value, json};
 
 /// The buyer that an answer tells of, as it is kept.
@@ -35,7 +36,7 @@ async fn creates_a_buyer_and_answers_201_with_the_record_bank_details_masked() {
             "accountType": "Current",
             "iban": "******************5555",
         },
-        "createdAt": "2026-03-01T12:00:00.123456+00:00",
+        "createdAt": "2026-03-01T12:00:00.123456Z",
     });
     assert_eq!(body, wanted);
     assert_eq!(time(&body["createdAt"]), start());
@@ -80,7 +81,7 @@ async fn no_field_is_required_and_nulls_are_present() {
         "countryCode": null,
         "type": null,
         "bankAccount": null,
-        "createdAt": "2026-03-01T12:00:00.123456+00:00",
+        "createdAt": "2026-03-01T12:00:00.123456Z",
     });
     assert_eq!(body, wanted);
 }

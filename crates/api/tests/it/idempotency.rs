@@ -145,7 +145,7 @@ async fn failures_of_the_service_are_not_remembered() {
         Fault::Error(StoreError::Corrupt),
         Fault::Panic,
     ] {
-        context.store().rig(Some((Step::CreateBuyer, fault)));
+        context.store().rig(Some((Step::Command, fault)));
         let answer = context.partner_a().create_once("order-1", &buyer()).await;
         assert!(matches!(answer.status, 500 | 503), "{answer:?}");
     }
@@ -156,7 +156,7 @@ async fn failures_of_the_service_are_not_remembered() {
 #[tokio::test]
 async fn a_lost_reply_is_retried_without_a_second_buyer() {
     let context = Context::new().await;
-    context.store().rig(Some((Step::CreateBuyer, Fault::DoneButUnknown)));
+    context.store().rig(Some((Step::Command, Fault::DoneButUnknown)));
     context.partner_a().create_once("order-1", &buyer()).await.is_error(503, None);
     context.store().rig(None);
     let answer = context.partner_a().create_once("order-1", &buyer()).await;

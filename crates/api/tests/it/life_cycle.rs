@@ -57,7 +57,7 @@ async fn accept_of_advanced_answers_200_with_the_offer_as_it_stands() {
     let answer = context.partner_a().accept(placed).await;
     assert_eq!(answer.status, 200);
     assert_eq!(answer.json()["status"], "Advanced");
-    assert_eq!(answer.json()["statusChangedAt"], "2026-03-01T12:00:00.123456+00:00");
+    assert_eq!(answer.json()["statusChangedAt"], "2026-03-01T12:00:00.123456Z");
     assert_eq!(context.seen(placed).await, before);
     assert_eq!(context.event_types().await, ["offer.created", "offer.accepted", "offer.advanced"]);
 }

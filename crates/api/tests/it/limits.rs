@@ -24,25 +24,32 @@ fn a_request_may_take_30_seconds() {
 async fn a_store_that_never_answers_is_408() {
     let context = limited(SHORT).await;
     let placed = context.offer(terms()).await;
-    for step in [Step::FindKey, Step::AcceptOffer] {
+    for step in Step::ALL {
         context.store().rig(Some((step, Fault::Never)));
         context.partner_a().accept(placed).await.is_error(408, Some("Timeout"));
     }
-    for step in [Step::FindKey, Step::CreateBuyer] {
+    for step in Step::ALL {
         context.store().rig(Some((step, Fault::Never)));
         context.partner_a().create(&buyer()).await.is_error(408, None);
     }
 }
 
 #[tokio::test]
-async fn a_body_that_never_ends_is_408_with_or_without_a_key() {
+async fn a_body_that_never_ends_is_408_for_who_has_a_key_and_else_nobody_waits_for_it() {
     let context = limited(SHORT).await;
     let placed = context.offer(terms()).await;
-    for client in [context.anonymous(), context.partner_a()] {
-        let slow = || stream::iter([Ok(b"{".to_vec())]).chain(stream::pending());
-        client.post(&placed.path()).stream(slow()).send().await.is_error(408, Some("Timeout"));
-        client.post(BUYERS).stream(slow()).send().await.is_error(408, None);
-        client.post("/nowhere").stream(slow()).send().await.is_error(408, None);
+    let slow = || stream::iter([Ok(b"{".to_vec())]).chain(stream::pending());
+    let client = context.partner_a();
+    client.post(&placed.path()).stream(slow()).send().await.is_error(408, Some("Timeout"));
+    client.post(BUYERS).stream(slow()).send().await.is_error(408, None);
+    // Contract 2.6: authentication comes before the payload.
+    let patient = Context::new().await;
+    for client in [patient.anonymous(), patient.holder("wrong")] {
+        for (path, status, code) in [(&*placed.path(), 401, Some("InvalidApiKey")), (BUYERS, 401, None), ("/x", 404, None)] {
+            let answer = client.post(path).stream(slow()).send().await;
+            answer.is_error(status, code);
+            assert_eq!(answer.header("connection"), Some("close"), "the rest is no request");
+        }
     }
 }
 
@@ -60,7 +67,7 @@ async fn a_body_that_drips_is_408() {
 async fn the_time_counts_from_the_first_byte_of_the_head() {
     const HOUR: Duration = Duration::from_secs(3_600);
     let context = limited(HOUR).await;
-    context.store().rig(Some((Step::CreateBuyer, Fault::Never)));
+    context.store().rig(Some((Step::Command, Fault::Never)));
     let Some(long_ago) = Instant::now().checked_sub(HOUR) else {
         panic!("this machine's clock cannot go back an hour")
     };

@@ -53,7 +53,7 @@ async fn failures_are_told_the_same_way() {
     tells(&nobody.call(Method::OPTIONS, BUYERS).send().await, "OPTIONS", BUYERS, None);
     tells(&nobody.get("/no/where").send().await, "GET", "-", None);
     for fault in [Fault::Error(StoreError::Unavailable), Fault::Panic] {
-        context.store().rig(Some((Step::CreateBuyer, fault)));
+        context.store().rig(Some((Step::Command, fault)));
         tells(&a.create(&buyer()).await, "POST", BUYERS, Some(&partner));
     }
 }
@@ -65,7 +65,7 @@ async fn a_line_never_has_the_path_itself() {
     for fault in
         [None, Some(Fault::Error(StoreError::Overloaded)), Some(Fault::Error(StoreError::Corrupt)), Some(Fault::Panic)]
     {
-        context.store().rig(fault.map(|fault| (Step::AcceptOffer, fault)));
+        context.store().rig(fault.map(|fault| (Step::Command, fault)));
         let answer = context.partner_a().post(&format!("{}?token=query-secret", placed.path())).send().await;
         let lines: String = logs::of(answer.operation()).iter().map(Value::to_string).collect();
         for part in [placed.offer.to_string(), placed.application.to_string(), "query-secret".to_owned()] {
@@ -111,7 +111,7 @@ async fn no_bank_detail_and_no_key_is_in_any_log_line_error_or_event() {
     answers.push(a.post(BUYERS).header("x-service-apikey", unknown.reveal()).json(&good).send().await);
     let bearer = format!("Bearer {}", unknown.reveal());
     answers.push(context.anonymous().post(BUYERS).header("authorization", &bearer).json(&good).send().await);
-    for step in [Step::FindKey, Step::CreateBuyer] {
+    for step in Step::ALL {
         for fault in [Fault::Error(StoreError::Corrupt), Fault::Error(StoreError::Overloaded), Fault::Panic] {
             context.store().rig(Some((step, fault)));
             answers.push(a.create(&good).await);

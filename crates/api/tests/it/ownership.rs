@@ -1,6 +1,6 @@
 //! Contract 2.2: nobody learns what exists.
 
-use crate::context::samples::terms;
+use crate::context::samples::{start, terms};
 use crate::context::{Context, Placed, path};
 use lendpay_domain::offer::Status;
 use lendpay_domain::{ApplicationId, OfferId};
@@ -10,7 +10,7 @@ async fn what_is_not_the_callers_is_the_same_404_as_what_does_not_exist() {
     let context = Context::new().await;
     let mine = context.offer(terms()).await;
     let theirs = context.offer_of_b(terms()).await;
-    let other_application = context.a().new_application(context.store()).await;
+    let other_application = context.a().new_application(context.store(), start()).await;
     let (application, offer) = (mine.application.to_string(), mine.offer.to_string());
     let paths = [
         ("another partner's offer", theirs.path()),

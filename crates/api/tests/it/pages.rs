@@ -1,8 +1,10 @@
 //! The pages and the document in both forms.
 
 use crate::context::{Context, document};
+use flate2::read::GzDecoder;
 use poem::http::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
+use std::io::Read as _;
 
 const PAGES: [(&str, &str); 3] = [
     ("/docs", "text/html; charset=utf-8"),
@@ -19,6 +21,19 @@ fn tags<'h>(html: &'h str, names: &[&str]) -> Vec<&'h str> {
         names.iter().any(|wanted| name.eq_ignore_ascii_case(wanted)).then_some(whole)
     };
     opens.filter_map(tag).collect()
+}
+
+/// The exported document without OAuth 2.0, which these servers do not have. Nothing else differs.
+fn served() -> Value {
+    let mut value = document().value.clone();
+    value["components"]["securitySchemes"].as_object_mut().expect("schemes").shift_remove("OAuth2").expect("it is there");
+    for item in value["paths"].as_object_mut().expect("paths").values_mut() {
+        for operation in item.as_object_mut().expect("a path item").values_mut() {
+            assert_eq!(operation["security"].as_array_mut().map(|all| all.remove(0)), Some(json!({ "ApiKey": [] })));
+            operation["security"] = json!([{ "ApiKey": [] }]);
+        }
+    }
+    value
 }
 
 #[tokio::test]
@@ -45,11 +60,72 @@ async fn head_answers_as_get_without_a_body() {
         let get = context.anonymous().get(page).send().await;
         let head = context.anonymous().call(Method::HEAD, page).send().await;
         assert_eq!(head.status, get.status, "{page}");
-        for header in ["content-type", "location"] {
+        for header in ["content-type", "location", "content-length", "etag"] {
             assert_eq!(head.header(header), get.header(header), "{page}");
         }
         assert_eq!(head.bytes, b"", "{page}");
     }
+}
+
+#[tokio::test]
+async fn a_page_comes_compressed_when_that_is_asked_for() {
+    let context = Context::new().await;
+    for (page, content_type) in PAGES {
+        let plain = context.anonymous().get(page).send().await;
+        assert_eq!(plain.header("content-encoding"), None);
+        let gzip = context.anonymous().get(page).header("accept-encoding", "br;q=1, gzip;q=0.8, *;q=0").send().await;
+        assert_eq!(gzip.header("content-encoding"), Some("gzip"));
+        assert_ne!(gzip.header("etag"), plain.header("etag"));
+        let mut text = Vec::new();
+        GzDecoder::new(&*gzip.bytes).read_to_end(&mut text).expect("gzip");
+        assert_eq!(text, plain.bytes);
+        assert!(gzip.bytes.len() * 2 < plain.bytes.len(), "{page}: {}", gzip.bytes.len());
+        for answer in [plain, gzip] {
+            assert_eq!(answer.header("content-type"), Some(content_type));
+            assert_eq!(answer.header("content-length"), Some(&*answer.bytes.len().to_string()));
+            assert_eq!(answer.header("vary"), Some("Accept-Encoding"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_that_the_client_has_is_not_sent_again() {
+    let context = Context::new().await;
+    for (page, _) in PAGES {
+        for encoding in ["identity", "gzip"] {
+            let ask = |tags: &str| {
+                let call = context.anonymous().get(page).header("accept-encoding", encoding);
+                call.header("if-none-match", tags).send()
+            };
+            let first = ask("\"another\"").await;
+            let tag = first.header("etag").expect("a tag");
+            for tags in [tag.to_owned(), format!("W/\"x\", W/{tag}"), "*".to_owned()] {
+                let again = ask(&tags).await;
+                assert_eq!((again.status, &*again.bytes), (304, &b""[..]), "{page} {tags}");
+                for header in ["etag", "vary", "cache-control"] {
+                    assert_eq!(again.header(header), first.header(header), "{page}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn docs_are_a_document_of_today_with_its_language_and_viewport() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/docs").send().await;
+    let (head, _) = answer.text().split_once("<style").expect("a head");
+    assert!(head.starts_with("<!doctype html>\n<html lang=\"en\">"), "{head}");
+    assert!(head.contains("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"), "{head}");
+}
+
+#[tokio::test]
+async fn docs_with_a_slash_and_the_icon_are_answered() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/docs/").send().await;
+    assert_eq!((answer.status, answer.header("location")), (307, Some("/docs")));
+    let icon = context.anonymous().get("/favicon.ico").send().await;
+    assert_eq!((icon.status, &*icon.bytes), (204, &b""[..]));
 }
 
 #[tokio::test]
@@ -70,17 +146,25 @@ async fn docs_load_nothing_from_outside() {
 }
 
 #[tokio::test]
-async fn docs_show_the_document() {
+async fn docs_keep_no_credentials() {
     let context = Context::new().await;
     let answer = context.anonymous().get("/docs").send().await;
-    assert!(answer.text().contains(&document().value.to_string()));
+    let options = answer.text().rsplit("SwaggerUIBundle({").next().expect("the page starts Swagger UI");
+    assert!(options.contains("deepLinking: true") && !options.contains("persistAuthorization"), "{options}");
 }
 
 #[tokio::test]
-async fn openapi_json_is_byte_for_byte_the_document_that_is_exported() {
+async fn docs_show_the_document() {
+    let context = Context::new().await;
+    let answer = context.anonymous().get("/docs").send().await;
+    assert!(answer.text().contains(&served().to_string()));
+}
+
+#[tokio::test]
+async fn openapi_json_is_byte_for_byte_the_exported_document_without_the_oauth_that_is_not_configured() {
     let context = Context::new().await;
     let answer = context.anonymous().get("/openapi.json").send().await;
-    assert_eq!(answer.text(), document().text);
+    assert_eq!(answer.text(), format!("{:#}\n", served()));
 }
 
 #[tokio::test]
@@ -88,5 +172,5 @@ async fn openapi_yaml_has_the_same_value() {
     let context = Context::new().await;
     let answer = context.anonymous().get("/openapi.yaml").send().await;
     let value: Value = serde_yaml::from_str(answer.text()).expect("YAML");
-    assert_eq!(value, document().value);
+    assert_eq!(value, served());
 }

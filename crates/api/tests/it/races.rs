@@ -4,7 +4,7 @@ use crate::context::samples::{start, terms, terms_until};
 use crate::context::{Answer, Client, Context, Placed};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::MoveOutcome;
+use lendpay_domain::command::MoveOutcome;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::Barrier;

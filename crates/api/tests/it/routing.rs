@@ -44,7 +44,6 @@ async fn an_unknown_path_elsewhere_is_404_without_an_error_code() {
         "/lendingx",
         "/LENDING/applications",
         "/v1/payments/buyers",
-        "/docs/",
         "/docs/index.html",
         "/openapi",
         "/openapi.xml",

@@ -25,14 +25,13 @@ async fn provoke(operation: &str, status: u16) -> Option<Answer> {
     let context = Context::with(PartnerSettings { limits, rate_limit, ..PartnerSettings::default() }).await;
     let (a, nobody) = (context.partner_a(), context.anonymous());
     let placed = context.offer(terms()).await;
-    let step = if operation == "AcceptOffer" { Step::AcceptOffer } else { Step::CreateBuyer };
     let fault = match status {
         408 => Some(Fault::Never),
         500 => Some(Fault::Panic),
         503 => Some(Fault::Error(StoreError::Unavailable)),
         _ => None,
     };
-    context.store().rig(fault.map(|fault| (step, fault)));
+    context.store().rig(fault.map(|fault| (Step::Command, fault)));
     Some(match (operation, status) {
         ("AcceptOffer", 200 | 408 | 500 | 503) => a.accept(placed).await,
         ("AcceptOffer", 400) => {

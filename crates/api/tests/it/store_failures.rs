@@ -16,7 +16,7 @@ fn is_delay(text: Option<&str>) -> bool {
 async fn accept_is_503_unavailable_with_retry_after() {
     let context = Context::new().await;
     let placed = context.offer(terms()).await;
-    for step in [Step::FindKey, Step::AcceptOffer] {
+    for step in Step::ALL {
         for error in PASSING {
             context.store().rig(Some((step, Fault::Error(error))));
             let answer = context.partner_a().accept(placed).await;
@@ -31,7 +31,7 @@ async fn accept_is_503_unavailable_with_retry_after() {
 #[tokio::test]
 async fn create_is_503_with_retry_after() {
     let context = Context::new().await;
-    for step in [Step::FindKey, Step::CreateBuyer] {
+    for step in Step::ALL {
         for error in PASSING {
             context.store().rig(Some((step, Fault::Error(error))));
             let answer = context.partner_a().create(&buyer()).await;
@@ -47,7 +47,7 @@ async fn create_is_503_with_retry_after() {
 async fn an_accept_whose_reply_was_lost_is_retried_with_200() {
     let context = Context::new().await;
     let placed = context.offer(terms()).await;
-    context.store().rig(Some((Step::AcceptOffer, Fault::DoneButUnknown)));
+    context.store().rig(Some((Step::Command, Fault::DoneButUnknown)));
     context.partner_a().accept(placed).await.is_error(503, Some("Unavailable"));
     assert_eq!(context.seen(placed).await.status, Status::CustomerAccepted);
     context.store().rig(None);

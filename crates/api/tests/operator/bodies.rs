@@ -11,7 +11,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
             format!("/operator/partners/{}", id(5)),
             json!({ "name": "x" }),
             json!({ "name": " ", "oauthClientId": 1, "nmae": "SECRET" }),
-            json!(["name: must have 1 to 256 characters", "oauthClientId: must be a string", "nmae: is no field here"]),
+            json!(["name: must have 1 to 256 characters", "oauthClientId: must be a string", "nmae: is not a known field"]),
         ),
         (
             "POST",
@@ -41,7 +41,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
                 "status": "Advanced",
             }),
             json!([
-                "details: must have at most 2000 characters",
+                "details: must have 1 to 2000 characters",
                 "fundingType: must be one of TermLoan",
                 "offerType: must be one of Indicative, Underwritten",
                 "annualPercentageRate: must be a number",
@@ -50,7 +50,7 @@ fn cases() -> Vec<(&'static str, String, Value, Value, Value)> {
                 "redirectUrl: must be an absolute http or https URL of at most 2048 ASCII characters",
                 "amount: must be between 0 and 1000000000000000",
                 "duration: must be one of HalfYear, Year, TwoYears, ThreeYears, FourYears, FiveYears, SixYears",
-                "status: is no field here",
+                "status: is not a known field",
             ]),
         ),
     ]
@@ -115,6 +115,9 @@ async fn the_document_and_its_pages_are_served_without_a_key() {
     for path in ["/operator/openapi.yaml", "/operator/docs"] {
         assert_eq!(context.send("GET", path, &[], "").await.status, 200);
     }
+    let page = context.send("GET", "/operator/docs", &[], "").await;
+    let options = page.text().rsplit("SwaggerUIBundle({").next().expect("the page starts Swagger UI");
+    assert!(!options.contains("persistAuthorization"), "the operator's key is kept nowhere: {options}");
     let home = context.send("GET", "/", &[], "").await;
     assert_eq!((home.status, &home.headers["location"]), (307, &"/operator/docs".parse().expect("a value")));
 }

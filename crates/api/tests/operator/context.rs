@@ -79,6 +79,7 @@ impl Context {
         let clock = Arc::new(SetClock(Mutex::new(moment(0))));
         let settings = OperatorSettings {
             key: OperatorKey::parse(OPERATOR_KEY).expect("long enough"),
+            hosts: lendpay_api::Hosts::default(),
             limits: lendpay_api::Limits::default(),
             reason: Backend::failure_reason,
             stopping: Arc::default(),
@@ -148,7 +149,7 @@ pub fn offer(a: u128, n: u128) -> String {
 pub fn terms() -> Value {
     json!({
         "details": "Fixed rate", "fundingType": "TermLoan", "offerType": "Underwritten",
-        "annualPercentageRate": 0.0905, "interestRate": 0.03, "expiryAt": "2023-11-14T23:00:00+00:00",
+        "annualPercentageRate": 0.0905, "interestRate": 0.03, "expiryAt": "2023-11-14T23:00:00Z",
         "redirectUrl": "https://onboarding.example/loans/1", "amount": 25000.55, "duration": "TwoYears",
     })
 }
@@ -163,6 +164,7 @@ async fn exchange(
     let mut request = Request::builder()
         .method(method.parse::<Method>().expect("a method"))
         .uri(path.parse().expect("a URI"))
+        .header("host", "localhost")
         .body(body.to_owned());
     for (name, value) in headers {
         request.headers_mut().append(*name, value.parse().expect("a header value"));

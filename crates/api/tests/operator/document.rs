@@ -103,6 +103,16 @@ fn every_row_of_the_contract_is_in_the_document_and_nothing_else() {
 }
 
 #[test]
+fn an_offer_that_is_put_is_offered_in_the_examples_too() {
+    let document = value("operator.json");
+    let put = &document["paths"]["/operator/applications/{applicationId}/offers/{offerId}"]["put"];
+    for status in ["200", "201"] {
+        let examples = put["responses"][status]["content"]["application/json"]["examples"].as_object().expect("examples");
+        assert!(!examples.is_empty() && examples.values().all(|example| example["value"]["status"] == "Offered"));
+    }
+}
+
+#[test]
 fn every_example_is_what_its_schema_says() {
     let document = value("operator.json");
     let mut seen = 0;

@@ -12,4 +12,5 @@ mod offers;
 mod parties;
 #[path = "../common/schema.rs"]
 mod schema;
+mod values;
 mod walk;

@@ -13,7 +13,7 @@ async fn an_offer_is_made_and_its_terms_replaced_while_it_is_offered() {
         ("applicationId", json!(id(1))),
         ("id", json!(id(1))),
         ("status", json!("Offered")),
-        ("statusChangedAt", json!("2023-11-14T22:13:20.123456+00:00")),
+        ("statusChangedAt", json!("2023-11-14T22:13:20.123456Z")),
     ] {
         wanted[field] = value;
     }
@@ -21,7 +21,7 @@ async fn an_offer_is_made_and_its_terms_replaced_while_it_is_offered() {
     assert_eq!(context.get(&offer(1, 1)).await.is(200), wanted);
     context.set_time(5);
     let least = json!({
-        "details": "", "fundingType": "TermLoan", "offerType": "Indicative", "annualPercentageRate": 0,
+        "details": "-", "fundingType": "TermLoan", "offerType": "Indicative", "annualPercentageRate": 0,
         "interestRate": null,
     });
     let replaced = context.call("PUT", &offer(1, 1), &least).await.is(200);

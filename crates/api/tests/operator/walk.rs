@@ -60,6 +60,21 @@ async fn every_operation_of_the_operator_refuses_a_missing_and_a_wrong_key() {
 }
 
 #[tokio::test]
+async fn every_operation_of_the_operator_refuses_parameters_that_it_does_not_have() {
+    let (context, ..) = filled().await;
+    for operation in operations("operator.json").into_iter().filter(|operation| operation.secured) {
+        let path = format!("{}?nmae=1&after=&SECRET%20=%FF", path(&operation));
+        context.send(&operation.method, &path, &[], "").await.is_error(401, "InvalidOperatorKey");
+        let answer = context.call(&operation.method, &path, &json!({})).await;
+        let mut wanted = vec!["nmae: is not a known parameter", "A parameter with an unusual name is not known."];
+        if !operation.id.starts_with("List") {
+            wanted.insert(1, "after: is not a known parameter");
+        }
+        assert_eq!(answer.is_error(400, "InvalidData")["errors"], json!(wanted), "{}", operation.id);
+    }
+}
+
+#[tokio::test]
 async fn every_operation_of_partners_refuses_a_missing_and_a_wrong_key() {
     let (context, partner_key, _) = filled().await;
     let before = context.get("/operator/events").await.is(200);

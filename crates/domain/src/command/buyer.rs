@@ -15,7 +15,7 @@ pub struct CreateBuyer {
     pub partner: PartnerId,
     /// The buyer's id.
     pub id: BuyerId,
-    /// Set when the partner may repeat the command: the digest of the payload.
+    /// The digest of the payload; `None` without an idempotency key, when the command cannot be repeated.
     pub fingerprint: Option<Fingerprint>,
     /// The buyer, checked.
     pub buyer: NewBuyer,
@@ -38,7 +38,7 @@ impl CreateBuyer {
     }
 }
 
-/// What became of a creation. `B` is the buyer that an earlier command created.
+/// The outcome of a creation. `B` is the buyer that an earlier command created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CreateBuyerOutcome<C = Buyer, B = Buyer> {
     /// The buyer was created now.

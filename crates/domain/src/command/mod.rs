@@ -1,17 +1,20 @@
 //! Commands: what can be asked of a store, and what is decided about each.
 //!
-//! A command is decided by a pure function of itself and a [`View`]. The decision is an outcome and the changes to keep. They are
-//! independent: a refused command may bring a change, such as the expiry of an offer that was found on the way.
+//! A command is decided by a pure function of itself and a [`View`]. The decision is an outcome and the changes to
+//! keep. They are independent: a refused command may bring a change, such as the expiry of an offer that was found on
+//! the way.
 //!
 //! | module | subject |
 //! |---|---|
-//! | `offer` | creating offers, replacing terms, moving an offer on |
+//! | `offer` | creating offers, replacing terms, moving an offer to another status |
 //! | `buyer` | registering a buyer |
 //! | `party` | partners, keys, applications |
 
 mod buyer;
 mod offer;
 mod party;
+#[cfg(test)]
+mod tests;
 
 pub use buyer::{CreateBuyer, CreateBuyerOutcome};
 pub use offer::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
@@ -29,7 +32,7 @@ use crate::store::{Answer, StoreError};
 use crate::view::{StoredBuyer, StoredOffer, View, ViewError};
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 
-/// When, by whom and in which request a command is given. Taken once, at the edge.
+/// When, by whom and in which request a command is given. Made once, when the request arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// The moment of the command.
@@ -49,7 +52,7 @@ impl Stamp {
         Record { sequence: None, cause: Some(Cause { event, at, actor, operation }), change }
     }
 
-    /// The change that the command found time to have made `at`.
+    /// An expiry that the command has found; it happened `at`, and nobody caused it but time.
     const fn expiry(&self, at: Timestamp, change: Change) -> Record {
         Self { at, actor: Actor::Clock, ..*self }.record(change)
     }
@@ -60,7 +63,7 @@ impl Stamp {
     }
 }
 
-/// What follows from a command.
+/// What was decided about a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision<T> {
     /// What the caller learns.
@@ -127,11 +130,12 @@ pub struct Reads {
     pub owned_offers: Vec<(ApplicationId, OfferId)>,
     /// Buyers of a partner.
     pub buyers: Vec<(PartnerId, BuyerId)>,
-    /// Buyers whose ids were just made. A store may take them for absent as long as it refuses to write one that is there.
+    /// Buyers whose ids were just made. A store may assume that they are absent if it refuses to overwrite one that
+    /// exists.
     pub new_buyers: Vec<(PartnerId, BuyerId)>,
 }
 
-/// A stored offer that an outcome speaks of, with its terms or where they are.
+/// A stored offer that an outcome refers to, with its terms or where they are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OfferRef<T> {
     /// The application that it belongs to.
@@ -157,7 +161,7 @@ pub trait Values<T, B> {
     fn buyer(&self, id: BuyerId, stored: StoredBuyer<B>) -> Answer<Buyer>;
 }
 
-/// The values of a view that holds them whole.
+/// For views that hold the values themselves.
 #[derive(Clone, Copy, Debug)]
 pub struct Whole;
 
@@ -175,7 +179,7 @@ impl Values<Terms, Description> for Whole {
 pub trait Command: Clone + Send + Sync + 'static {
     /// What the caller learns.
     type Outcome: Send + 'static;
-    /// The same, with terms and descriptions as a view names them.
+    /// The outcome as it is decided: terms and descriptions as the view refers to them.
     type Decided<T: Send + 'static, B: Send + 'static>: Send + 'static;
 
     /// The partner that gives the command; `None` for the operator and for the store itself.
@@ -192,7 +196,7 @@ pub trait Command: Clone + Send + Sync + 'static {
     /// If a look-up has no answer, or the command contradicts what is stored. Nothing changes then.
     fn decide<V: View>(&self, view: &V) -> Decided<Self::Decided<V::Terms, V::Buyer>>;
 
-    /// Makes the outcome whole.
+    /// Turns the decided outcome into the one that the caller gets.
     ///
     /// # Errors
     /// If a value cannot be read.
@@ -203,7 +207,7 @@ pub trait Command: Clone + Send + Sync + 'static {
     ) -> Answer<Self::Outcome>;
 }
 
-/// For commands whose outcome refers to nothing.
+/// For commands whose outcome refers to no stored value.
 macro_rules! plain_outcome {
     ($outcome:ty) => {
         type Outcome = $outcome;

@@ -1,4 +1,4 @@
-//! Offers: created and changed by the operator, moved on by the operator or by the partner (contract 2.1).
+//! Offers: the operator creates them and replaces their terms; operator and partner move them (contract 2.1).
 
 use super::{Command, Decided, Decision, OfferRef, Reads, Stamp, Values};
 use crate::change::{Change, OfferKey};
@@ -8,7 +8,7 @@ use crate::store::Answer;
 use crate::view::View;
 use crate::{ApplicationId, OfferId, PartnerId};
 
-/// Moves an offer on: an accept of a partner, or a move of the operator.
+/// Moves an offer to another status: an accept of a partner, or an action of the operator.
 #[derive(Clone, Debug)]
 pub struct MoveOffer {
     /// The partner that asks: the offer must be its own. `None` for the operator, who may move any.
@@ -23,10 +23,10 @@ pub struct MoveOffer {
     pub stamp: Stamp,
 }
 
-/// What became of a move.
+/// The outcome of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveOutcome<O = Offer> {
-    /// The offer as it is now. An accept of what is accepted already changes nothing.
+    /// The offer as it is now. An accept of an offer that is accepted already changes nothing.
     Done(O),
     /// The life cycle does not allow it.
     Illegal(IllegalMove),
@@ -106,7 +106,7 @@ pub struct PutOffer {
     pub stamp: Stamp,
 }
 
-/// What became of it.
+/// The outcome of a put.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PutOfferOutcome<O = Offer> {
     /// A new offer, Offered.

@@ -8,7 +8,7 @@ use crate::text::Name;
 use crate::view::View;
 use crate::{ApplicationId, KeyId, PartnerId, Timestamp};
 
-/// Creates or renames a partner.
+/// Creates a partner, or replaces its name and client id.
 #[derive(Clone, Debug)]
 pub struct PutPartner {
     /// The partner.
@@ -21,12 +21,12 @@ pub struct PutPartner {
     pub stamp: Stamp,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PutPartnerOutcome {
     /// A new partner.
     Created(Partner),
-    /// The partner was there; it has these values now.
+    /// The partner existed; it has these values now.
     Updated(Partner),
     /// Another partner has this client id.
     ClientTaken,
@@ -69,10 +69,10 @@ pub struct AddKey {
     pub stamp: Stamp,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AddKeyOutcome {
-    /// The key works.
+    /// The key was added, now or already.
     Added,
     /// There is no such partner.
     NoPartner,
@@ -115,7 +115,7 @@ pub struct RevokeKey {
     pub stamp: Stamp,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RevokeKeyOutcome {
     /// The key is revoked, now or already.
@@ -144,7 +144,7 @@ impl Command for RevokeKey {
     }
 }
 
-/// Gives an application to a partner.
+/// Registers an application of a partner.
 #[derive(Clone, Copy, Debug)]
 pub struct PutApplication {
     /// The application.
@@ -155,14 +155,14 @@ pub struct PutApplication {
     pub stamp: Stamp,
 }
 
-/// What became of it.
+/// The outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PutApplicationOutcome {
     /// A new application.
     Created,
-    /// It was there and had this owner.
+    /// It existed and had this owner.
     Unchanged,
-    /// It has another owner; applications do not move.
+    /// It has another owner, which never changes.
     OwnedByAnother,
     /// There is no such partner.
     NoPartner,

@@ -1,7 +1,7 @@
 //! Inputs for fuzzing: good ones with some damage.
 //!
-//! Run for long by `cargo xtask fuzz`, which sets PROPTEST_CASES; otherwise a short run that is the same every time. What was
-//! found once is kept by proptest in a file beside the test, and becomes a test of its own.
+//! Run for long by `cargo xtask fuzz`, which sets PROPTEST_CASES; otherwise a short run that is the same every time.
+//! What was found once is kept by proptest in a file beside the test, and becomes a test of its own.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

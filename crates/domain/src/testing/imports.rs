@@ -19,8 +19,8 @@ pub struct Faulty {
     pub problem: &'static str,
 }
 
-/// Two partners with an application and a key each, an offer and a buyer of partner 1, the use of a key: what every import
-/// begins with here.
+/// Two partners with an application and a key each, an offer and a buyer of partner 1, the use of a key: what every
+/// import begins with here.
 pub fn base() -> Vec<Change> {
     vec![
         partner_put(1, Some("client 1")),

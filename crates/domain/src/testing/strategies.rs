@@ -1,4 +1,4 @@
-//! Values of every kind, by chance: what stores and formats must give back as it was.
+//! Random values of every kind. Stores and formats must give them back unchanged.
 
 use crate::buyer::{BankAccount, Description};
 use crate::change::{Cause, Change, OfferKey, Record};

@@ -1,6 +1,7 @@
 //! Calls of the operator's side.
 
 use crate::operator_settings::Access;
+use crate::outgoing;
 use serde_json::Value;
 use std::io::Read;
 use std::time::Duration;
@@ -37,18 +38,18 @@ impl Client {
         let key = access.key.text()?.ok_or(
             "this needs the operator's key: set --operator-key-file, --operator-key or the variable LENDPAY_OPERATOR_KEY",
         )?;
-        let agent = ureq::Agent::config_builder().http_status_as_error(false).build().into();
-        Ok(Self { agent, url: access.operator_url.trim_end_matches('/').to_owned(), key })
+        let agent = outgoing::agent(access.operator_url.url(), PATIENCE, &access.trust)?;
+        Ok(Self { agent, url: access.operator_url.to_string().trim_end_matches('/').to_owned(), key })
     }
 
     pub fn get(&self, path: &str) -> Result<Value, CallError> {
         let request = self.agent.get(self.address(path)).header("x-operator-key", &self.key);
-        self.answer(request.config().timeout_global(Some(PATIENCE)).build().call())
+        self.answer(request.call())
     }
 
     pub fn delete(&self, path: &str) -> Result<Value, CallError> {
         let request = self.agent.delete(self.address(path)).header("x-operator-key", &self.key);
-        self.answer(request.config().timeout_global(Some(PATIENCE)).build().call())
+        self.answer(request.call())
     }
 
     pub fn put(&self, path: &str, body: &Value) -> Result<Value, CallError> {
@@ -62,7 +63,8 @@ impl Client {
     /// The body of a long answer.
     pub fn stream(&self, path: &str) -> Result<impl Read + use<>, String> {
         let request = self.agent.get(self.address(path)).header("x-operator-key", &self.key);
-        let response = request.call().map_err(|error| self.unreachable(&error))?;
+        let response = request.config().timeout_global(None).build().call();
+        let response = response.map_err(|error| self.unreachable(&error))?;
         if response.status().as_u16() != 200 {
             return Err(self.answer(Ok(response)).err().map(String::from).unwrap_or_default());
         }
@@ -75,17 +77,21 @@ impl Client {
 
     fn send(&self, request: ureq::RequestBuilder<ureq::typestate::WithBody>, body: &Value) -> Result<Value, CallError> {
         let request = request.header("x-operator-key", &self.key).header("content-type", "application/json");
-        self.answer(request.config().timeout_global(Some(PATIENCE)).build().send(body.to_string()))
+        self.answer(request.send(body.to_string()))
     }
 
     fn answer(&self, answer: Result<ureq::http::Response<ureq::Body>, ureq::Error>) -> Result<Value, CallError> {
         let mut response = answer.map_err(|error| self.unreachable(&error))?;
         let text = response.body_mut().with_config().limit(64 << 20).read_to_string();
         let text = text.map_err(|error| self.unreachable(&error))?;
-        let body: Value = serde_json::from_str(&text).unwrap_or_default();
-        match response.status().as_u16() {
-            200..300 => Ok(body),
-            status => Err(CallError::Refused(refusal(status, &body))),
+        let body = if text.is_empty() { Ok(Value::Null) } else { serde_json::from_str(&text) };
+        match (response.status(), body) {
+            (status, Ok(body)) if status.is_success() => Ok(body),
+            (status, Ok(body)) if body["title"].is_string() => Err(CallError::Refused(refusal(status.as_u16(), &body))),
+            (status, _) => Err(CallError::Refused(format!(
+                "{} answers {status}, and not as a Lendpay service does; is --operator-url right?",
+                self.url
+            ))),
         }
     }
 

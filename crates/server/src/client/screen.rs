@@ -1,36 +1,57 @@
 //! What the commands print: a table for people, or JSON, one object a line, for scripts.
 
+use crate::printable;
+use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 use std::io::{self, Write as _};
 
 /// The columns of a table: the heading and the field.
 pub type Columns = &'static [(&'static str, &'static str)];
 
-/// Prints items as they come, under one heading. A reader that has gone away ends the command.
+/// Prints items as they come: under one heading, or, where a table is wider than the terminal, each as lines of its
+/// own. A reader that has gone away ends the command.
 pub struct Screen {
     json: bool,
     columns: Columns,
     widths: Vec<usize>,
+    /// The width of the terminal, if there is one.
+    room: Option<usize>,
 }
 
 impl Screen {
     pub fn new(json: bool, columns: Columns) -> Self {
-        Self { json, columns, widths: Vec::new() }
+        let room = tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col)).filter(|room| *room > 0);
+        Self { json, columns, widths: Vec::new(), room }
     }
 
     /// Prints some items.
     pub fn show(&mut self, items: &[Value]) -> Result<(), String> {
         let mut text = String::new();
         if self.json {
-            items.iter().for_each(|item| text.push_str(&format!("{item}\n")));
+            items.iter().for_each(|item| text.push_str(&format!("{}\n", printable::json(item))));
             return print(&text);
         }
         let rows: Vec<Vec<String>> =
             items.iter().map(|item| self.columns.iter().map(|(_, field)| cell(&item[field])).collect()).collect();
-        if self.widths.is_empty() {
+        let headings: Vec<_> = self.columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
+        let is_first = self.widths.is_empty();
+        if is_first {
             let width = |n: usize| rows.iter().map(|row| row[n].chars().count()).max().unwrap_or(0);
-            let headings: Vec<_> = self.columns.iter().map(|(heading, _)| (*heading).to_owned()).collect();
             self.widths = headings.iter().enumerate().map(|(n, heading)| width(n).max(heading.len())).collect();
+        }
+        let width = self.widths.iter().sum::<usize>() + 2 * (self.widths.len() - 1);
+        if self.room.is_some_and(|room| room < width) {
+            let longest = headings.iter().map(String::len).max().unwrap_or(0);
+            for row in &rows {
+                headings
+                    .iter()
+                    .zip(row)
+                    .for_each(|(heading, cell)| text.push_str(&format!("{heading:longest$}  {cell}\n")));
+                text.push('\n');
+            }
+            return print(&text);
+        }
+        if is_first {
             text.push_str(&self.line(&headings));
         }
         for row in &rows {
@@ -48,9 +69,10 @@ impl Screen {
 fn cell(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
-        // What others wrote must not move the cursor or colour the screen.
-        Value::String(text) => text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect(),
+        Value::String(text) => printable::line(text),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(","),
+        // Whole amounts without their ".0".
+        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
         other => other.to_string(),
     }
 }
@@ -83,9 +105,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn cells_hold_no_control_characters() {
+    fn a_cell_is_one_line() {
         assert_eq!(cell(&json!("a\u{1b}[2Jb\n")), "a [2Jb ");
         assert_eq!(cell(&json!(["lending", "payments"])), "lending,payments");
         assert_eq!((cell(&Value::Null), cell(&json!(0.09))), ("-".to_owned(), "0.09".to_owned()));
+        assert_eq!([json!(25_000.0), json!(25_000.55), json!(41)].map(|it| cell(&it)), ["25000", "25000.55", "41"]);
     }
 }

@@ -2,39 +2,40 @@
 
 mod seed;
 
+use crate::serve::{self, Setup};
 use crate::settings::{Demo, StorePlace};
+use crate::sockets::Socket;
 use crate::stop::StopSignals;
 use crate::store::{Kept, open_postgres, open_sled};
-use crate::{listener, serve, telemetry};
+use crate::telemetry;
 use seed::Seeded;
 use std::io;
 use std::net::SocketAddr;
 use tempfile::TempDir;
-use tokio::net::TcpListener;
 
 /// Runs until Ctrl-C; leaves nothing behind unless a place for the data is given.
 pub fn run(settings: &Demo) -> Result<(), String> {
-    let _log = telemetry::start(&settings.common)?;
-    let place = Place::of(settings)?;
+    let log = telemetry::start(&settings.common)?;
     serve::runtime()?.block_on(async {
+        let setup = Setup::of_partners(bind(settings.listen)?, &settings.common, &log)?;
+        let place = Place::of(settings)?;
         match place.store() {
-            StorePlace::Sled(path) => show(settings, open_sled(&path, &settings.common)?, &place).await,
+            StorePlace::Sled(path) => show(settings, setup, open_sled(&path, &settings.common)?, &place).await,
             StorePlace::Postgres(address) => {
                 lendpay_storage::postgres::migrate(&address).await.map_err(|error| error.to_string())?;
-                show(settings, open_postgres(&address, &settings.common).await?, &place).await
+                show(settings, setup, open_postgres(&address, &settings.common).await?, &place).await
             }
         }
     })
 }
 
-async fn show(settings: &Demo, store: impl Kept, place: &Place) -> Result<(), String> {
+async fn show(settings: &Demo, setup: Setup<Socket>, store: impl Kept, place: &Place) -> Result<(), String> {
     // Before the screen invites to press Ctrl-C.
-    let signals = StopSignals::listen().map_err(|error| format!("signals cannot be received: {error}"))?;
-    let listener = bind(settings.listen)?;
-    let address = listener.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
+    let signals = StopSignals::listen()?;
+    let (setup, address) = setup.listen()?;
     let seeded = seed::fill(&store).await.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
     print!("{}", screen(address, settings.listen, &seeded, place));
-    serve::until_stopped(listener, None, store, &settings.common, (None, None), signals).await
+    serve::until_stopped(setup, store, &settings.common, signals, |_| {}).await
 }
 
 /// Where the demo keeps its data.
@@ -63,9 +64,9 @@ impl Place {
 }
 
 /// Listens on the wanted address, or on a free port of it.
-fn bind(wanted: SocketAddr) -> Result<TcpListener, String> {
-    let bound = match listener::bind(wanted) {
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => listener::bind(SocketAddr::new(wanted.ip(), 0)),
+fn bind(wanted: SocketAddr) -> Result<Socket, String> {
+    let bound = match Socket::bind(wanted) {
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Socket::bind(SocketAddr::new(wanted.ip(), 0)),
         other => other,
     };
     bound.map_err(|error| format!("cannot listen on {wanted}: {error}; choose another address with --listen"))

@@ -2,14 +2,15 @@
 
 use crate::system_clock::SystemClock;
 use lendpay_api::{Clock as _, event_id, key_bits, uuid};
+use lendpay_domain::command::{AddKey, MoveOffer, PutApplication, PutOffer, PutPartner, Stamp};
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{ApiKey, Area, KeyRecord};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Terms};
-use lendpay_domain::store::{AcceptOffer, AddKey, MoveOffer, PutApplication, PutOffer, PutPartner, Stamp};
+use lendpay_domain::store::Commands;
 use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, KeyId, OfferId, OperationId, PartnerId, Store};
+use lendpay_domain::{ApplicationId, KeyId, OfferId, OperationId, PartnerId};
 use std::error::Error;
 use std::time::Duration as StdDuration;
 
@@ -24,12 +25,13 @@ pub struct Seeded {
 }
 
 /// Puts a partner, a key, an application and an offer of each interesting kind into `store`.
-pub async fn fill(store: &impl Store) -> Result<Seeded, Box<dyn Error>> {
+pub async fn fill(store: &impl Commands) -> Result<Seeded, Box<dyn Error>> {
     let now = SystemClock.now();
+    let operation = OperationId::from_bytes(uuid().into_bytes());
+    let stamp = || Stamp { at: now, event: event_id(), actor: Actor::Operator, operation };
     let (partner, application) = (PartnerId::new(uuid()), ApplicationId::new(uuid()));
-    store
-        .put_partner(PutPartner { id: partner, name: Name::parse("Demo partner")?, oauth_client_id: None, at: now })
-        .await?;
+    let name = Name::parse("Demo partner")?;
+    store.run(PutPartner { id: partner, name, oauth_client_id: None, stamp: stamp() }).await?;
     let key = ApiKey::from_random(key_bits());
     let record = KeyRecord {
         id: KeyId::new(uuid()),
@@ -41,11 +43,9 @@ pub async fn fill(store: &impl Store) -> Result<Seeded, Box<dyn Error>> {
         expires_at: None,
         revoked_at: None,
     };
-    store.add_key(AddKey { key: record }).await?;
-    store.put_application(PutApplication { id: application, partner }).await?;
+    store.run(AddKey { key: record, stamp: stamp() }).await?;
+    store.run(PutApplication { id: application, partner, stamp: stamp() }).await?;
 
-    let operation = OperationId::from_bytes(uuid().into_bytes());
-    let stamp = || Stamp { at: now, event: event_id(), actor: Actor::Operator, operation };
     let full = Terms {
         details: Details::parse("Fixed rate over two years")?,
         funding_type: FundingType::TermLoan,
@@ -75,11 +75,12 @@ pub async fn fill(store: &impl Store) -> Result<Seeded, Box<dyn Error>> {
         (full, "accepted: accepting it again is fine"),
     ] {
         let offer = OfferId::new(uuid());
-        store.put_offer(PutOffer { application, offer, terms, stamp: stamp() }).await?;
+        store.run(PutOffer { application, offer, terms, stamp: stamp() }).await?;
         offers.push((offer, what));
     }
     let (declined, accepted) = (offers[3].0, offers[4].0);
-    store.move_offer(MoveOffer { application, offer: declined, action: Action::Decline, stamp: stamp() }).await?;
-    store.accept_offer(AcceptOffer { partner, application, offer: accepted, stamp: stamp() }).await?;
+    for (partner, offer, action) in [(None, declined, Action::Decline), (Some(partner), accepted, Action::Accept)] {
+        store.run(MoveOffer { partner, application, offer, action, stamp: stamp() }).await?;
+    }
     Ok(Seeded { key: key.reveal().to_owned(), application, offers })
 }

@@ -1,87 +1,93 @@
 //! Accepting connections and serving HTTP on them: HTTP/1.1, and HTTP/2 inside TLS.
 //!
 //! poem's own server has no bound for the time that a request's head may take, and what hyper refuses by itself (a head that
-//! is not HTTP, too long or too slow) never reaches an endpoint. So the connections are hyper's, with poem's endpoint inside
-//! and [`watched::Watched`] between hyper and the socket.
+//! is not HTTP, too long or too slow) never reaches an endpoint. So the connections are hyper's, with poem's endpoint inside,
+//! and [`watched::Watched`] (HTTP/1) or [`frames::FramedSocket`] (HTTP/2) between hyper and the socket.
 
+mod activity;
+mod answer;
 mod connection;
+mod frames;
 mod http2;
-mod places;
+mod slots;
 mod tls;
 mod watched;
 
-pub use places::Places;
+pub use slots::ConnectionSlots;
 pub use tls::Tls;
 
+use activity::Timeouts;
+use answer::Answer;
 use lendpay_api::{Clock, Side};
-use poem::{Endpoint, Response};
+use poem::{Endpoint, Request, Response};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::io;
-use std::net::SocketAddr;
+use slots::Slot;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// How many connections may wait to be accepted.
-const BACKLOG: u32 = 1_024;
-
 /// How long the head of a request may take to arrive.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 
-/// How many refused connections may be kept open at once, so that their answers arrive, and for how long.
+/// How many refused connections may be kept open at once, so that their answers arrive.
 const LINGERING: usize = 64;
-const LINGER: Duration = Duration::from_secs(1);
 
 /// What the connections of a listener share.
-pub struct Site<E> {
-    /// What answers.
-    pub endpoint: E,
-    /// Which side it is, for answers that no endpoint makes.
-    pub side: Side,
-    /// The time, for answers that no endpoint makes.
-    pub clock: Arc<dyn Clock>,
-    /// How long a request may take.
-    pub request_time: Duration,
-    /// How long the head of one may take.
-    pub head_time: Duration,
-    /// How long a connection may do nothing, or its client take nothing of an answer.
-    pub idle_time: Duration,
-    /// TLS, if it is spoken here.
-    pub tls: Option<Arc<Tls>>,
-    /// Who may connect.
-    pub places: Arc<Places>,
+pub struct ListenerContext<E> {
+    endpoint: E,
+    /// Which side it is, and the time, for answers that no endpoint makes.
+    side: Side,
+    clock: Arc<dyn Clock>,
+    timeouts: Timeouts,
+    tls: Option<Arc<Tls>>,
+    slots: Arc<ConnectionSlots>,
 }
 
 /// What holds for the connections of every listener.
 #[derive(Clone)]
-pub struct Manners {
+pub struct ConnectionLimits {
     /// How long a request may take.
     pub request: Duration,
-    /// How long a connection may do nothing.
+    /// How long a connection may do nothing, or its client take nothing of an answer.
     pub idle: Duration,
     /// TLS, if it is to be spoken.
     pub tls: Option<Arc<Tls>>,
 }
 
-impl<E> Site<E> {
-    /// A site around an endpoint.
-    pub fn new(endpoint: E, side: Side, clock: Arc<dyn Clock>, manners: Manners, places: Arc<Places>) -> Self {
-        let Manners { request: request_time, idle: idle_time, tls } = manners;
-        Self { endpoint, side, clock, request_time, head_time: request_time.min(HEAD_TIME), idle_time, tls, places }
+impl<E> ListenerContext<E> {
+    /// The context of connections to an endpoint.
+    pub fn new(
+        endpoint: E,
+        side: Side,
+        clock: Arc<dyn Clock>,
+        limits: ConnectionLimits,
+        slots: Arc<ConnectionSlots>,
+    ) -> Self {
+        let ConnectionLimits { request, idle, tls } = limits;
+        let timeouts = Timeouts { request, head: request.min(HEAD_TIME), idle };
+        Self { endpoint, side, clock, timeouts, tls, slots }
     }
-}
 
-/// Opens a listening socket.
-pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // A restart must not wait for the last run's connections to fade.
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+    /// What the endpoint makes of a request. The body counts as held for the client.
+    async fn answer(self: Arc<Self>, request: Request, slot: Arc<Slot>) -> hyper::Response<Answer>
+    where
+        E: Endpoint<Output = Response>,
+    {
+        let running = slot.activity.run();
+        // In a box of its own: hyper keeps the place of a connection's last request, and this takes kilobytes.
+        let response = Box::pin(self.endpoint.get_response(request)).await;
+        drop(running);
+        hyper::Response::from(response).map(|body| Answer::new(body, slot))
+    }
+
+    /// A whole HTTP/1.1 response for a request that no endpoint sees.
+    fn refusal(&self, status: u16) -> Vec<u8> {
+        lendpay_api::refusal(self.side, self.tls.is_some(), status, self.clock.now())
+    }
 }
 
 /// Raises the number of connections that the process may have to what it is allowed: the usual 1,024 at first is kept low
@@ -97,7 +103,7 @@ pub fn raise_descriptor_limit() -> usize {
 /// Accepts and serves connections until `stop`, then closes the socket and returns those that are still open.
 pub async fn accept<E: Endpoint<Output = Response> + 'static>(
     listener: TcpListener,
-    site: Arc<Site<E>>,
+    context: Arc<ListenerContext<E>>,
     stop: CancellationToken,
 ) -> TaskTracker {
     let connections = TaskTracker::new();
@@ -108,12 +114,12 @@ pub async fn accept<E: Endpoint<Output = Response> + 'static>(
             () = stop.cancelled() => return connections,
         };
         match accepted {
-            Ok((stream, peer)) => match site.places.take(peer.ip()) {
-                Some(place) => {
-                    let site = Arc::clone(&site);
-                    connections.spawn(connection::serve(stream, peer, place, site, stop.clone()));
+            Ok((stream, peer)) => match context.slots.take(peer.ip()) {
+                Some(slot) => {
+                    let context = Arc::clone(&context);
+                    connections.spawn(connection::serve(stream, peer, slot, context, stop.clone()));
                 }
-                None => refuse(stream, &site, &lingering),
+                None => refuse(stream, &context, &lingering),
             },
             Err(error) => {
                 // Out of file descriptors, as a rule: wait for some to come back instead of spinning.
@@ -124,24 +130,20 @@ pub async fn accept<E: Endpoint<Output = Response> + 'static>(
     }
 }
 
-/// Tells a client that there is no place for it.
-fn refuse<E>(mut stream: TcpStream, site: &Site<E>, lingering: &Arc<Semaphore>) {
-    if site.tls.is_some() {
+/// Tells a client that there is no slot for it.
+fn refuse<E>(mut stream: TcpStream, context: &ListenerContext<E>, lingering: &Arc<Semaphore>) {
+    if context.tls.is_some() {
         // It could not read it, and a handshake is what costs most.
         return;
     }
     let Ok(permit) = Arc::clone(lingering).try_acquire_owned() else { return };
-    let answer = lendpay_api::refusal(site.side, 503, site.clock.now());
-    // A socket that is closed with bytes unread is reset, and the client might not get to see the answer.
-    let linger = async move {
-        if stream.write_all(&answer).await.is_ok() && stream.shutdown().await.is_ok() {
-            let mut unread = [0; 4_096];
-            while stream.read(&mut unread).await.is_ok_and(|length| length > 0) {}
-        }
-    };
+    let answer = context.refusal(503);
     tokio::spawn(async move {
         let _permit = permit;
-        let _ = tokio::time::timeout(LINGER, linger).await;
+        // The kernel takes so little at once.
+        if stream.write_all(&answer).await.is_ok() && stream.shutdown().await.is_ok() {
+            connection::linger(stream).await;
+        }
     });
 }
 

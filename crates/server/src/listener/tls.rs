@@ -8,10 +8,14 @@ use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::{Duration, SystemTime};
-use tokio_rustls::TlsAcceptor;
+use tokio::net::TcpStream;
+use tokio_rustls::{Accept, TlsAcceptor};
 
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
+
+/// How many bytes of answers a session may hold, encrypted, until the kernel takes them: one record.
+const UNSENT: usize = 16 * 1024;
 
 /// A certificate and its key, in two files, and what was last made of them.
 pub struct Tls {
@@ -27,9 +31,10 @@ impl Tls {
         Ok(Arc::new(Self { certificate: certificate.into(), key: key.into(), current }))
     }
 
-    /// What accepts connections now.
-    pub fn acceptor(&self) -> TlsAcceptor {
-        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    /// The handshake of a connection, with the files as they were read last.
+    pub fn accept(&self, stream: TcpStream) -> Accept<TcpStream> {
+        let acceptor = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+        acceptor.accept_with(stream, |session| session.set_buffer_limit(Some(UNSENT)))
     }
 
     /// Reads the files again whenever they change. While they do not belong together, such as between the renewal of one and

@@ -3,84 +3,26 @@
 //! It notices when the first byte of a request arrives, so that a head that drips in can be timed, and it replaces the
 //! responses that hyper makes by itself, which have no body and none of the headers that every response must carry.
 
-use lendpay_api::{Clock, Side};
-use std::io;
+use super::ListenerContext;
+use super::activity::Activity;
+use std::io::{self, IoSlice};
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Instant;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// What a connection is doing.
-#[derive(Clone, Copy, Debug)]
-pub enum Phase {
-    /// Nothing, since then.
-    Idle(Instant),
-    /// Receiving a request's head, since then.
-    Head(Instant),
-    /// Answering.
-    Busy,
-}
-
-/// The phase of a connection, shared by its socket, its service and its timer.
-#[derive(Clone, Debug)]
-pub struct SharedPhase(Arc<Mutex<Phase>>);
-
-impl SharedPhase {
-    pub fn new() -> Self {
-        Self(Arc::new(Mutex::new(Phase::Idle(Instant::now()))))
-    }
-
-    pub fn get(&self) -> Phase {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    pub fn set(&self, phase: Phase) {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = phase;
-    }
-
-    /// Bytes have arrived: if nothing was going on, a request has begun.
-    fn received(&self) {
-        let mut phase = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*phase, Phase::Idle(_)) {
-            *phase = Phase::Head(Instant::now());
-        }
-    }
-
-    /// Bytes of an answer went out: a long one that the client takes is not idleness.
-    fn sent(&self) {
-        let mut phase = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if matches!(*phase, Phase::Idle(_)) {
-            *phase = Phase::Idle(Instant::now());
-        }
-    }
-
-    /// Takes a request whose head is complete, and says when it began.
-    pub fn begin(&self) -> Instant {
-        let mut phase = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let start = match *phase {
-            Phase::Head(start) => start,
-            // The head came in the same read as the end of the request before.
-            Phase::Idle(_) | Phase::Busy => Instant::now(),
-        };
-        *phase = Phase::Busy;
-        start
-    }
-}
-
 /// A socket under watch.
-pub struct Watched<S> {
+pub struct Watched<S, E> {
     socket: S,
-    phase: SharedPhase,
-    clock: Arc<dyn Clock>,
-    side: Side,
+    activity: Arc<Activity>,
+    context: Arc<ListenerContext<E>>,
     /// What is written in place of hyper's own response, and how much of it is out.
     replacement: Option<(Vec<u8>, usize)>,
 }
 
-impl<S> Watched<S> {
-    pub fn new(socket: S, phase: SharedPhase, clock: Arc<dyn Clock>, side: Side) -> Self {
-        Self { socket, phase, clock, side, replacement: None }
+impl<S, E> Watched<S, E> {
+    pub fn new(socket: S, activity: Arc<Activity>, context: Arc<ListenerContext<E>>) -> Self {
+        Self { socket, activity, context, replacement: None }
     }
 
     pub fn into_inner(self) -> S {
@@ -99,30 +41,38 @@ fn made_by_hyper(bytes: &[u8]) -> Option<u16> {
     std::str::from_utf8(bytes.get(9..12)?).ok()?.parse().ok()
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+impl<S: AsyncRead + Unpin, E> AsyncRead for Watched<S, E> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.socket).poll_read(cx, buffer);
         if polled.is_ready() && buffer.filled().len() > before {
-            self.phase.received();
+            self.activity.received();
         }
         polled
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+impl<S: AsyncWrite + Unpin, E> AsyncWrite for Watched<S, E> {
+    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
+    }
+
+    /// Vectored, so that hyper hands over bodies as they are: it would copy them into a buffer that it keeps.
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
         if this.replacement.is_none() {
-            match made_by_hyper(bytes) {
+            // A head is always the first slice.
+            match slices.first().and_then(|head| made_by_hyper(head)) {
                 None => {
-                    let written = ready!(Pin::new(&mut this.socket).poll_write(cx, bytes));
-                    this.phase.sent();
+                    let written = ready!(Pin::new(&mut this.socket).poll_write_vectored(cx, slices));
+                    this.activity.sent();
                     return Poll::Ready(written);
                 }
-                Some(status) => {
-                    this.replacement = Some((lendpay_api::refusal(this.side, status, this.clock.now()), 0));
-                }
+                Some(status) => this.replacement = Some((this.context.refusal(status), 0)),
             }
         }
         if let Some((replacement, written)) = &mut this.replacement {
@@ -134,7 +84,11 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
             }
         }
         this.replacement = None;
-        Poll::Ready(Ok(bytes.len()))
+        Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -1,7 +1,6 @@
 //! Fetching an authorization server's keys, and finding out where they are.
 
-use super::address::Address;
-use crate::outgoing;
+use crate::outgoing::{self, Address, Trust};
 use lendpay_api::{KeySource, TraceParent};
 use serde::Deserialize;
 use std::future::Future;
@@ -36,9 +35,9 @@ struct Metadata {
 }
 
 impl Issuer {
-    pub fn new(issuer: &Address, jwks_url: Option<Address>) -> Self {
-        let client = outgoing::agent(issuer.url(), LIMIT);
-        Self(Arc::new(Inner { client, issuer: issuer.clone(), jwks_url, discovered: Mutex::default() }))
+    pub fn new(issuer: &Address, jwks_url: Option<Address>, trust: &Trust) -> Result<Self, String> {
+        let client = outgoing::agent(issuer.url(), LIMIT, trust)?;
+        Ok(Self(Arc::new(Inner { client, issuer: issuer.clone(), jwks_url, discovered: Mutex::default() })))
     }
 }
 

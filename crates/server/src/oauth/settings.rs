@@ -1,6 +1,6 @@
 //! The settings for OAuth 2.0: all of them, or none.
 
-use super::address::Address;
+use crate::outgoing::Address;
 use clap::Args;
 
 /// What it takes to accept access tokens.
@@ -56,7 +56,7 @@ impl OAuthSettings {
                 .filter_map(|(flag, missing)| missing.then_some(flag))
                 .collect();
                 Err(format!(
-                    "OAuth 2.0 is set up by halves; set {} too, or none of the --oauth settings",
+                    "OAuth 2.0 is configured incompletely; set {} too, or none of the --oauth settings",
                     missing.join(" and ")
                 ))
             }

@@ -5,6 +5,7 @@ mod json_lines;
 mod lines;
 mod otlp;
 
+pub use lines::LAST_WAIT;
 pub use otlp::Collector;
 
 use crate::settings::{Common, LogFormat};
@@ -13,43 +14,45 @@ use lendpay_api::Traces;
 use otlp::Otlp;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use tracing_subscriber::EnvFilter;
+use std::sync::atomic::AtomicU64;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 /// Writes what is left of the log when it is dropped: the last thing that a command does.
-pub struct Log {
-    _lines: Option<lines::Writing>,
+pub struct Log(lines::Writing);
+
+impl Log {
+    /// How many lines were dropped since nobody read them.
+    pub fn dropped(&self) -> Arc<AtomicU64> {
+        self.0.dropped()
+    }
 }
 
 /// Starts logging, and makes a panic a log line.
 pub fn start(settings: &Common) -> Result<Log, String> {
-    let filter = EnvFilter::builder()
-        .parse(&settings.log)
-        .map_err(|error| format!("--log {}: {error}; write a level such as info", settings.log))?;
     let text = match settings.log_format {
         LogFormat::Text => true,
         LogFormat::Json => false,
         LogFormat::Auto => std::io::stderr().is_terminal(),
     };
-    let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    let registry = tracing_subscriber::registry().with(filter);
-    let (started, lines) = if text {
-        (registry.with(layer.with_ansi(std::io::stderr().is_terminal())).try_init(), None)
+    let (writer, lines) = lines::start().map_err(|error| format!("logging cannot be started: {error}"))?;
+    let layer = tracing_subscriber::fmt::layer().with_writer(writer);
+    let registry = tracing_subscriber::registry().with(settings.log.clone());
+    let started = if text {
+        registry.with(layer.with_ansi(std::io::stderr().is_terminal())).try_init()
     } else {
-        let (writer, lines) = lines::start().map_err(|error| format!("logging cannot be started: {error}"))?;
-        (registry.with(layer.with_writer(writer).event_format(JsonLines)).try_init(), Some(lines))
+        registry.with(layer.event_format(JsonLines)).try_init()
     };
     started.map_err(|error| format!("logging cannot be started: {error}"))?;
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map(ToString::to_string);
         tracing::error!(place, message = panic.payload_as_str(), "panic");
     }));
-    Ok(Log { _lines: lines })
+    Ok(Log(lines))
 }
 
 /// Who collects traces, if anybody does.
 pub fn traces(settings: &Common) -> Result<Option<Arc<dyn Traces>>, String> {
     let Some(collector) = &settings.otlp_endpoint else { return Ok(None) };
-    Ok(Some(Arc::new(Otlp::start(collector, settings.trace_share)?)))
+    Ok(Some(Arc::new(Otlp::start(collector, settings.trace_share, &settings.trust)?)))
 }

@@ -3,7 +3,7 @@
 //! The shell reports each request when it is answered, so spans are built whole, and tracing's own spans, which would cost
 //! every request something even when nobody collects, are not needed.
 
-use crate::outgoing;
+use crate::outgoing::{self, Trust};
 use bytes::Bytes;
 use lendpay_api::{Span, TraceParent, Traces, span_id};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
@@ -62,11 +62,11 @@ pub struct Otlp {
 
 impl Otlp {
     /// Starts the thread that sends. `share` is from 0 to 1.
-    pub fn start(collector: &Collector, share: f64) -> Result<Self, String> {
+    pub fn start(collector: &Collector, share: f64, trust: &Trust) -> Result<Self, String> {
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(Sending {
-                agent: outgoing::agent(&collector.0, PATIENCE),
+                agent: outgoing::agent(&collector.0, PATIENCE, trust)?,
                 failing: AtomicBool::new(false),
             })
             .with_endpoint(collector.traces())

@@ -45,12 +45,19 @@ fn refused(mut stream: TcpStream) {
 #[test]
 fn when_all_places_are_taken_whoever_comes_is_told_and_no_address_gets_more_than_half() {
     let directory = tempfile::tempdir().expect("a directory");
-    fill(directory.path(), 1);
+    let data = fill(directory.path(), 1);
     let both = Both::start(directory.path(), &["--connections", "4"]);
     let server = &both.server;
+    // A request that runs: its body is still to come.
     let hold = |from: &str| {
         let mut stream = connect_from(from, server);
-        assert_eq!(ask(&mut stream), "HTTP/1.1 200");
+        let (path, key) = (data.accept_path(data.offers[0]), &data.key);
+        let more = "Expect: 100-continue\r\nContent-Length: 9\r\n\r\n";
+        let head = format!("POST {path} HTTP/1.1\r\nHost: x\r\nX-Service-ApiKey: {key}\r\n{more}");
+        stream.write_all(head.as_bytes()).expect("takes it");
+        let mut answer = [0; 25];
+        stream.read_exact(&mut answer).expect("leave to go on");
+        assert_eq!(&answer, b"HTTP/1.1 100 Continue\r\n\r\n");
         stream
     };
     let held = [hold("127.0.0.1"), hold("127.0.0.1")];
@@ -70,6 +77,34 @@ fn when_all_places_are_taken_whoever_comes_is_told_and_no_address_gets_more_than
         |reason: &str| metrics.contains(&format!("refused_total{{side=\"partner\",reason=\"{reason}\"}} 1\n"));
     assert!(refused("address"), "{metrics}");
     assert!(metrics.contains("lendpay_connections{side=\"operator\"} 1\n"), "{metrics}");
+}
+
+#[test]
+fn connections_without_a_request_and_idle_ones_make_room() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let both = Both::start(directory.path(), &["--connections", "4"]);
+    let _silent = ["127.0.0.1", "127.0.0.1", "127.0.0.2", "127.0.0.2"].map(|from| connect_from(from, &both.server));
+    while !both.metrics().contains("lendpay_connections{side=\"partner\"} 4\n") {
+        std::thread::yield_now();
+    }
+    let _idle: Vec<_> = (3..20)
+        .map(|n| {
+            let mut stream = connect_from(&format!("127.0.0.{n}"), &both.server);
+            assert_eq!(ask(&mut stream), "HTTP/1.1 200", "{n}");
+            stream
+        })
+        .collect();
+    let metrics = both.metrics();
+    assert!(metrics.contains("ended_total{side=\"partner\",reason=\"displaced\"} 17\n"), "{metrics}");
+}
+
+#[test]
+fn a_connection_has_as_long_for_its_first_byte_as_for_a_head() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let server = Server::start(directory.path(), &["--request-timeout", "1"]);
+    let mut silent = TcpStream::connect(&server.address).expect("a connection");
+    silent.set_read_timeout(Some(Duration::from_secs(15))).expect("a timeout");
+    assert_eq!(silent.read(&mut [0]).expect("the end, long before the idle time is over"), 0);
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! Putting offers into a store, and judging what is in one, while no server runs on it.
 
 use crate::load::Acknowledged;
+use lendpay_api::event_id;
+use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, Stamp};
 use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::key::{ApiKey, Area, KeyRecord};
 use lendpay_domain::offer::{Details, FundingType, OfferType, Status, Terms};
-use lendpay_domain::store::{AddKey, PutApplication, PutOffer, PutPartner, Stamp};
+use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Store as _, Timestamp};
-use lendpay_storage::{SledOptions, SledStore};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_storage::{EmbeddedOptions, EmbeddedStore};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use uuid::Uuid;
@@ -29,8 +31,8 @@ impl Data {
 }
 
 /// Opens the store in a directory.
-pub fn open(path: &Path) -> SledStore {
-    SledStore::open(path, SledOptions::default()).expect("the store opens")
+pub fn open(path: &Path) -> EmbeddedStore {
+    EmbeddedStore::open(path, EmbeddedOptions::default()).expect("the store opens")
 }
 
 /// Fills the store in a directory with a partner, a key and so many offers.
@@ -64,22 +66,20 @@ pub fn fill(path: &Path, offers: u128) -> Data {
     let offers: Vec<_> = (0..offers).map(|n| OfferId::new(Uuid::from_u128(1 << 64 | n))).collect();
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     runtime.block_on(async {
-        let put = PutPartner { id: partner, name: name(), oauth_client_id: None, at };
-        store.put_partner(put).await.expect("a partner");
-        store.add_key(AddKey { key: record }).await.expect("a key");
-        store.put_application(PutApplication { id: application, partner }).await.expect("an application");
+        let operation = OperationId::from_bytes([1; 16]);
+        let stamp = || Stamp { at, event: event_id(), actor: Actor::Operator, operation };
+        let put = PutPartner { id: partner, name: name(), oauth_client_id: None, stamp: stamp() };
+        store.run(put).await.expect("a partner");
+        store.run(AddKey { key: record, stamp: stamp() }).await.expect("a key");
+        let put = PutApplication { id: application, partner, stamp: stamp() };
+        store.run(put).await.expect("an application");
         let store = std::sync::Arc::new(store);
         for some in offers.chunks(512) {
             let mut tasks = tokio::task::JoinSet::new();
             for &offer in some {
                 let (store, terms) = (std::sync::Arc::clone(&store), terms.clone());
-                let stamp = Stamp {
-                    at,
-                    event: EventId::new(offer.uuid()),
-                    actor: Actor::Operator,
-                    operation: OperationId::from_bytes([1; 16]),
-                };
-                tasks.spawn(async move { store.put_offer(PutOffer { application, offer, terms, stamp }).await });
+                let put = PutOffer { application, offer, terms, stamp: stamp() };
+                tasks.spawn(async move { store.run(put).await });
             }
             for put in tasks.join_all().await {
                 put.expect("an offer");
@@ -90,7 +90,7 @@ pub fn fill(path: &Path, offers: u128) -> Data {
 }
 
 /// Every event of a store.
-async fn events(store: &SledStore) -> Vec<Event> {
+async fn events(store: &EmbeddedStore) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     loop {
         let after = events.last().map_or(0, |event| event.sequence);
@@ -111,7 +111,12 @@ pub fn check(path: &Path, data: &Data, acknowledged: &Acknowledged) {
     runtime.block_on(check_store(&open(path), data, &accepted, &buyers));
 }
 
-async fn check_store(store: &SledStore, data: &Data, accepted: &HashMap<OfferId, String>, buyers: &HashSet<BuyerId>) {
+async fn check_store(
+    store: &EmbeddedStore,
+    data: &Data,
+    accepted: &HashMap<OfferId, String>,
+    buyers: &HashSet<BuyerId>,
+) {
     let (mut accept_events, mut buyer_events) = (HashMap::new(), HashSet::new());
     for event in events(store).await {
         match event.subject {

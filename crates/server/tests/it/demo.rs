@@ -79,6 +79,6 @@ fn data_keeps_the_data_and_a_second_demo_starts_on_it() {
         assert_eq!(demo.paste(0).0, "200");
         demo.process.signal("TERM");
         assert_eq!(demo.process.wait().0.code(), Some(0));
-        assert!(kept.join("db").exists());
+        assert!(kept.join("log").exists());
     }
 }

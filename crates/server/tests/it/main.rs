@@ -1,23 +1,32 @@
 //! The built binary, tried from outside: real sockets, real signals, a real disk.
 
+mod activation;
 mod collector;
+mod credentials;
 mod crowds;
 mod data;
 mod demo;
 mod disk;
 mod follow;
+mod hosts;
+mod http2;
 mod kill;
 mod load;
 mod operations;
 mod operator;
 mod operator_secrets;
+mod outgoing;
 mod overload;
 mod postgres;
+mod private;
 mod process;
+mod readme;
 mod refusals;
 mod secrets;
+mod stalled_log;
 mod start;
 mod stop;
 mod sync;
 mod tls;
 mod transfer;
+mod unread;

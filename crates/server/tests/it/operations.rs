@@ -30,3 +30,16 @@ fn every_metric_of_the_dashboard_and_the_alerts_is_there() {
         assert_eq!(wanted.difference(&there).collect::<Vec<_>>(), Vec::<&&str>::new());
     }
 }
+
+#[test]
+fn the_units_bound_memory_leave_no_core_dump_and_open_the_default_addresses() {
+    let service = include_str!("../../operations/lendpay.service");
+    let socket = include_str!("../../operations/lendpay.socket");
+    for line in ["LimitCORE=0", "MemoryMax=2G", "Requires=lendpay.socket"] {
+        assert!(service.lines().any(|found| found == line), "{line}");
+    }
+    let help = crate::process::run(&["serve", "--help"]).stdout;
+    for address in socket.lines().filter_map(|line| line.trim_start_matches("# ").strip_prefix("ListenStream=")) {
+        assert!(help.contains(address), "{address}");
+    }
+}

@@ -2,8 +2,10 @@
 
 use crate::process::{BINARY, Process, Server, arguments, command, run};
 use serde_json::{Value, json};
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -23,7 +25,8 @@ impl Both {
         Self::ready(Process::spawn(serve))
     }
 
-    fn ready(mut process: Process) -> Self {
+    /// Waits until a process that serves is ready.
+    pub fn ready(mut process: Process) -> Self {
         let ready = process.wait_for("ready");
         let text = |field: &str| ready[field].as_str().expect("an address").to_owned();
         let url = format!("http://{}", text("operator"));
@@ -63,34 +66,6 @@ impl Both {
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stderr).expect("UTF-8")
     }
-}
-
-/// The README's section, as it is there: the commands that start the service, and those that follow.
-#[test]
-fn the_readmes_way_from_nothing_to_an_accepted_offer_works() {
-    let readme = include_str!("../../../../README.md");
-    let (_, section) = readme.split_once("## Run it for real\n").expect("the section");
-    let blocks: Vec<_> = section.split("```sh\n").skip(1).filter_map(|block| block.split("```").next()).collect();
-    let directory = tempfile::tempdir().expect("a directory");
-    let bash = |script: &str| {
-        let mut bash = command("bash");
-        bash.args(["-euo", "pipefail", "-c", script]).current_dir(directory.path());
-        bash
-    };
-    let (make_key, serve) = blocks[1].split_once('\n').expect("two lines");
-    assert!(bash(make_key).status().expect("bash runs").success());
-    let free = "--listen 127.0.0.1:0 --operator-listen 127.0.0.1:0 --log-format json";
-    let serve = serve.trim().replace("./target/release/lendpay serve", &format!("exec {BINARY} serve {free}"));
-    let both = Both::ready(Process::spawn(bash(&serve)));
-
-    let script = blocks[2]
-        .replace("http://127.0.0.1:8081", &both.url)
-        .replace("127.0.0.1:8080", &both.server.address)
-        .replace("curl ", "curl --silent --show-error --fail-with-body ");
-    let output = bash(&script).output().expect("bash runs");
-    let (said, complained) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{said}\n{complained}");
-    assert!(said.contains("\"status\":\"CustomerAccepted\"") && said.contains("offer.accepted"), "{said}");
 }
 
 #[test]
@@ -134,6 +109,7 @@ fn without_a_good_key_there_is_no_operators_side() {
 
     let file = directory.path().join("key");
     std::fs::write(&file, "too short\n").expect("a write");
+    std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
     let file = file.display().to_string();
     let arguments = arguments(directory.path());
     let start = |more: &[&str]| {
@@ -144,6 +120,7 @@ fn without_a_good_key_there_is_no_operators_side() {
         (&["--operator-key", "0123456789abcdef0123456789abcde"][..], 1, "at least 32"),
         (&["--operator-key", ""], 1, "at least 32"),
         (&["--operator-key", "0123456789abcdef 0123456789abcdef"], 1, "visible ASCII"),
+        (&["--operator-key", "changeme-changeme-changeme-changeme"], 1, "at least 10 of them different"),
         (&["--operator-key-file", &file], 1, "at least 32"),
         (&["--operator-key-file", "/nowhere/key"], 1, "/nowhere/key"),
         (&["--operator-listen", "127.0.0.1:0"], 1, "--operator-key"),
@@ -185,7 +162,7 @@ fn the_commands_do_the_daily_work() {
     let made =
         &both.run_json(&["key", "create", id, "first", "--area", "lending", "--expires", "2099-01-01T00:00:00Z"])[0];
     let (key, key_id) = (made["key"].as_str().expect("a key"), made["keyId"].as_str().expect("an id"));
-    assert_eq!((&made["areas"], &made["expiresAt"]), (&json!(["lending"]), &json!("2099-01-01T00:00:00+00:00")));
+    assert_eq!((&made["areas"], &made["expiresAt"]), (&json!(["lending"]), &json!("2099-01-01T00:00:00Z")));
     assert!(both.run(&["key", "create", id, "second"]).contains("lending,payments"));
 
     let offers = directory.path().join("offers.json");
@@ -278,4 +255,24 @@ fn metrics_tell_what_happened_and_both_sides_stop_in_order() {
     assert_eq!(both.server.process.wait().0.code(), Some(0));
     let address = both.url.strip_prefix("http://").expect("a URL").to_owned();
     assert!(TcpStream::connect(address).is_err());
+}
+
+#[test]
+fn a_table_that_is_wider_than_the_terminal_becomes_lines() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let both = Both::start(directory.path(), &[]);
+    let id = both.run_json(&["partner", "add", "Northwind"])[0]["id"].as_str().expect("an id").to_owned();
+    for columns in [60, 200] {
+        // script(1) runs it on a terminal.
+        let list = format!("stty cols {columns}; '{BINARY}' partner add Northwind --id {id}");
+        let mut script = command("script");
+        script.args(["-qec", &list, "/dev/null"]).env("SHELL", "/bin/sh");
+        let output = script.env("LENDPAY_OPERATOR_URL", &both.url).env("LENDPAY_OPERATOR_KEY", KEY).output();
+        let output = output.expect("script runs");
+        let screen = String::from_utf8(output.stdout).expect("UTF-8").replace('\r', "");
+        assert!(screen.contains(&id) && screen.lines().all(|line| line.len() <= columns), "{columns}: {screen}");
+        let lines: Vec<_> = screen.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(lines.len(), if columns == 60 { 4 } else { 2 }, "{columns}: {screen}");
+        assert!(columns == 200 || lines[1] == "NAME          Northwind", "{screen}");
+    }
 }

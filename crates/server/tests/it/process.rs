@@ -29,6 +29,13 @@ pub fn raise_descriptor_limit() {
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).expect("raised");
 }
 
+/// The command blocks of a section of the README.
+pub fn readme_blocks(section: &str) -> Vec<&'static str> {
+    let readme = include_str!("../../../../README.md");
+    let section = readme.split("\n## ").find(|found| found.starts_with(section)).expect("the section");
+    section.split("```sh\n").skip(1).filter_map(|block| block.split("```").next()).collect()
+}
+
 /// What a run that has ended left.
 pub struct Ended {
     pub status: ExitStatus,
@@ -79,9 +86,14 @@ impl Process {
         memory_line(&self.child_folder(), "VmHWM:")
     }
 
+    /// The `/proc` folder of the process.
+    pub fn folder(&self) -> PathBuf {
+        Path::new("/proc").join(self.child.id().to_string())
+    }
+
     /// The memory that the process has resident, in KiB.
     pub fn memory(&self) -> u64 {
-        memory_line(&Path::new("/proc").join(self.child.id().to_string()), "VmRSS:")
+        memory_line(&self.folder(), "VmRSS:")
     }
 
     /// Waits until a thread of the child is held by the tracer that runs it, or is not.

@@ -5,7 +5,7 @@ use crate::operator::Both;
 use crate::process::{Server, client, post};
 use serde_json::Value;
 use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::net::{Shutdown, TcpStream};
 
 /// Sends bytes and reads to the end of the connection.
 fn exchange(server: &Server, bytes: &[u8]) -> String {
@@ -94,10 +94,11 @@ fn a_head_or_a_body_that_drips_gets_408() {
     let data = fill(directory.path(), 1);
     let server = Server::start(directory.path(), &["--request-timeout", "1"]);
     assert_refused(&exchange(&server, b"POST /payments/buyers HTTP/1.1\r\nHost: x\r\n"), 408, false);
-    let body = b"POST /payments/buyers HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nConnection: close\r\n\r\n{";
-    assert_refused(&exchange(&server, body), 408, false);
+    let key = format!("X-Service-ApiKey: {}\r\n", data.key);
+    let body = format!("POST /payments/buyers HTTP/1.1\r\nHost: x\r\n{key}Content-Length: 9\r\n\r\n{{");
+    assert_refused(&exchange(&server, body.as_bytes()), 408, false);
     let head = format!(
-        "POST {} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n",
+        "POST {} HTTP/1.1\r\nHost: x\r\n{key}Transfer-Encoding: chunked\r\n\r\n1\r\n",
         data.accept_path(data.offers[0])
     );
     let refused = assert_refused(&exchange(&server, head.as_bytes()), 408, true);
@@ -117,8 +118,10 @@ fn a_body_of_64_kib_and_one_byte_gets_413_with_and_without_its_length() {
         );
         assert_eq!(assert_refused(&exchange(&server, with.as_bytes()), 413, true)["errorCode"], "RequestTooLarge");
         let without = format!(
-            "POST /payments/buyers HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n\
-             {size:x}\r\n{body}\r\n0\r\n\r\n"
+            "POST /payments/buyers HTTP/1.1\r\nHost: x\r\nConnection: close\r\nX-Service-ApiKey: {}\r\n\
+             Transfer-Encoding: chunked\r\n\r\n\
+             {size:x}\r\n{body}\r\n0\r\n\r\n",
+            data.key
         );
         assert_refused(&exchange(&server, without.as_bytes()), 413, false);
     }
@@ -133,8 +136,73 @@ fn a_chunk_that_is_malformed_gets_400_and_the_next_connection_works() {
     let directory = tempfile::tempdir().expect("a directory");
     let data = fill(directory.path(), 1);
     let server = Server::start(directory.path(), &[]);
-    let head = "POST /payments/buyers HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nnot hex\r\n";
+    let head = format!(
+        "POST /payments/buyers HTTP/1.1\r\nHost: x\r\nX-Service-ApiKey: {}\r\nTransfer-Encoding: chunked\r\n\r\nnot hex\r\n",
+        data.key
+    );
     assert_refused(&exchange(&server, head.as_bytes()), 400, false);
     let key = [("x-service-apikey", data.key.as_str())];
     assert_eq!(server.post("/payments/buyers", &key, "{}").expect("an answer").status, 201);
+}
+
+#[test]
+fn a_request_without_one_valid_host_gets_400_on_both_listeners() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 1);
+    let both = Both::start(directory.path(), &[]);
+    let operator = both.url.trim_start_matches("http://");
+    for hosts in ["", "Host: x\r\nHost: x\r\n", "Host:\r\n", "Host: a b\r\n", "Host: user@x\r\n", "Host: x:99999\r\n"] {
+        let ask = |address: &str, path: &str| {
+            let mut stream = TcpStream::connect(address).expect("a connection");
+            let head = format!("GET {path} HTTP/1.1\r\n{hosts}Connection: close\r\n\r\n");
+            stream.write_all(head.as_bytes()).expect("takes it");
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).expect("an answer");
+            answer
+        };
+        assert_refused(&ask(&both.server.address, "/docs"), 400, false);
+        assert_refused(&ask(&both.server.address, "/lending/applications"), 400, true);
+        let answer = ask(operator, "/health/live");
+        assert!(answer.starts_with("HTTP/1.1 400 ") && answer.contains("\"errorCode\":\"BadRequest\""), "{answer}");
+    }
+    let old = exchange(&both.server, b"GET /openapi.json HTTP/1.0\r\n\r\n");
+    assert!(old.starts_with("HTTP/1.0 200 "), "HTTP/1.0 knows no Host");
+}
+
+#[test]
+fn a_client_that_closes_its_side_after_the_request_is_answered() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = fill(directory.path(), 1);
+    let server = Server::start(directory.path(), &[]);
+    for _ in 0..20 {
+        let mut stream = TcpStream::connect(&server.address).expect("a connection");
+        let (head, key) = ("POST /payments/buyers HTTP/1.1\r\nHost: x\r\n", &data.key);
+        let request = format!("{head}X-Service-ApiKey: {key}\r\nContent-Length: 2\r\n\r\n{{}}");
+        stream.write_all(request.as_bytes()).expect("takes it");
+        stream.shutdown(Shutdown::Write).expect("half closed");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        assert!(answer.starts_with("HTTP/1.1 201 "), "{answer:?}");
+    }
+}
+
+#[test]
+fn who_has_no_key_is_told_before_the_body_and_gets_to_read_it() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(directory.path(), 1);
+    let server = Server::start(directory.path(), &[]);
+    let head = "POST /payments/buyers HTTP/1.1\r\nHost: x\r\nContent-Length: 60000\r\n";
+    // Neither waits for the body, nor asks for it.
+    for expect in ["", "Expect: 100-continue\r\n"] {
+        let answer = exchange(&server, format!("{head}{expect}\r\n").as_bytes());
+        assert_refused(&answer, 401, false);
+        assert!(answer.contains("connection: close\r\n"), "{answer}");
+    }
+    // Whoever sends it nevertheless sees the answer, and a short body does not cost the connection.
+    assert_refused(&exchange(&server, format!("{head}\r\n{}", "x".repeat(59_999)).as_bytes()), 401, false);
+    let client = client();
+    for _ in 0..3 {
+        let reply = post(&client, &server.address, "/payments/buyers", &[], "{}").expect("an answer");
+        assert_eq!((reply.status, reply.headers.get("connection")), (401, None));
+    }
 }

@@ -87,3 +87,39 @@ fn help_names_every_flag_and_its_variable() {
         assert!(help.contains(word), "{word}: {help}");
     }
 }
+
+#[test]
+fn a_start_that_fails_leaves_no_data_directory() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let data = directory.path().join("data");
+    let held = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let taken = held.local_addr().expect("an address").to_string();
+    for more in [
+        &["--listen", &taken][..],
+        &["--operator-key", crate::operator::KEY, "--operator-listen", &taken],
+        &["--operator-key", "short"],
+        &["--operator-listen", "127.0.0.1:0"],
+        &["--tls-cert", "/nowhere", "--tls-key", "/nowhere"],
+        &["--oauth-issuer", "https://id.example"],
+        &["--ca", "/nowhere", "--otlp-endpoint", "http://127.0.0.1:4318"],
+    ] {
+        let store = format!("sled:{}", data.display());
+        let listen = if more[0] == "--listen" { &[][..] } else { &["--listen", "127.0.0.1:0"] };
+        assert_sentence(&run(&[&["serve", "--store", &store], listen, more].concat()), &[]);
+        assert!(!data.exists(), "{more:?}");
+    }
+}
+
+#[test]
+fn listeners_may_be_named_and_levels_are_checked() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut serve = command(BINARY);
+    serve.args(["serve", "--listen", "localhost:0", "--store", &format!("sled:{}", directory.path().display())]);
+    let server = Server::ready(crate::process::Process::spawn(serve));
+    assert!(server.address.starts_with("127.0.0.1:") || server.address.starts_with("[::1]:"), "{}", server.address);
+    for level in ["blah=,,", "inof", ""] {
+        let ended = run(&["serve", "--log", level]);
+        assert_eq!(ended.status.code(), Some(2), "{level}: {}", ended.stderr);
+        assert!(ended.stderr.contains("warn,lendpay::request=info"), "{}", ended.stderr);
+    }
+}

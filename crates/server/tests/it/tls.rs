@@ -4,18 +4,20 @@ use crate::data::fill;
 use crate::operator::Both;
 use crate::process::{Server, run};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use std::fs::Permissions;
 use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A certificate and its key in two files.
-struct Files {
-    certificate: PathBuf,
-    key: PathBuf,
+pub struct Files {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
 }
 
 impl Files {
-    fn new(folder: &Path) -> Self {
+    pub fn new(folder: &Path) -> Self {
         let files = Self { certificate: folder.join("tls.crt"), key: folder.join("tls.key") };
         files.renew();
         files
@@ -26,10 +28,11 @@ impl Files {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         std::fs::write(&self.key, signing_key.serialize_pem()).expect("a file");
+        std::fs::set_permissions(&self.key, Permissions::from_mode(0o600)).expect("a mode");
         std::fs::write(&self.certificate, cert.pem()).expect("a file");
     }
 
-    fn arguments(&self) -> [&str; 4] {
+    pub fn arguments(&self) -> [&str; 4] {
         ["--tls-cert", self.certificate.to_str().expect("UTF-8"), "--tls-key", self.key.to_str().expect("UTF-8")]
     }
 }
@@ -99,9 +102,13 @@ fn files_that_cannot_be_used_stop_the_start() {
     let start = |more: &[&str]| run(&[&["serve", "--listen", "127.0.0.1:0", "--store", &store], more].concat());
     let [_, certificate, _, key] = files.arguments();
     let [_, _, _, other_key] = other.arguments();
+    let none = here.path().join("none.key");
+    std::fs::copy(&files.certificate, &none).expect("a copy");
+    std::fs::set_permissions(&none, Permissions::from_mode(0o600)).expect("a mode");
+    let none = none.to_str().expect("UTF-8");
     for (certificate, key, words) in [
         (certificate, other_key, "together"),
-        (certificate, certificate, "no private key"),
+        (certificate, none, "no private key"),
         ("/nowhere", key, "no certificate"),
     ] {
         let ended = start(&["--tls-cert", certificate, "--tls-key", key]);

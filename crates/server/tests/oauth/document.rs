@@ -1,4 +1,4 @@
-//! The document of a server with OAuth 2.0: the committed one but for the token URL.
+//! The document that a server serves: the committed one, with the OAuth 2.0 that is configured or without any.
 
 use crate::party::Service;
 use crate::process::client;
@@ -34,9 +34,22 @@ fn a_server_tells_its_own_token_url_and_nothing_else_differs() {
 }
 
 #[test]
-fn a_server_without_oauth_serves_the_committed_document() {
+fn a_server_without_oauth_serves_the_committed_document_without_it() {
     let service = Service::start(&["northwind"], &[]);
-    assert_eq!(text(&service, "/openapi.json"), include_str!("../../../../openapi/partner.json"));
+    let mut wanted: Value = serde_json::from_str(include_str!("../../../../openapi/partner.json")).expect("JSON");
+    let schemes = wanted["components"]["securitySchemes"].as_object_mut().expect("schemes");
+    assert!(schemes.shift_remove("OAuth2").is_some());
+    for item in wanted["paths"].as_object_mut().expect("paths").values_mut() {
+        for operation in item.as_object_mut().expect("a path item").values_mut() {
+            let security = operation["security"].as_array_mut().expect("security");
+            security.retain(|alternative| alternative.get("OAuth2").is_none());
+            assert_eq!(security.len(), 1, "the key is left");
+        }
+    }
+    assert_eq!(text(&service, "/openapi.json"), format!("{wanted:#}\n"));
+    for page in ["/openapi.json", "/openapi.yaml", "/docs"] {
+        assert!(!text(&service, page).contains("auth.example"), "{page}");
+    }
 }
 
 fn text(service: &Service, path: &str) -> String {

@@ -1,14 +1,16 @@
 //! A store with partners that have OAuth clients, and the binary serving it.
 
 use crate::process::{BINARY, Process, Reply, Server, arguments, client, command, post};
+use lendpay_api::event_id;
+use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, Stamp};
 use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{ApiKey, Area, KeyRecord};
 use lendpay_domain::offer::{Details, FundingType, OfferType, Terms};
-use lendpay_domain::store::{AddKey, PutApplication, PutOffer, PutPartner, Stamp};
+use lendpay_domain::store::Commands as _;
 use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, EventId, KeyId, OfferId, OperationId, PartnerId, Store as _, Timestamp};
-use lendpay_storage::{SledOptions, SledStore};
+use lendpay_domain::{ApplicationId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_storage::{EmbeddedOptions, EmbeddedStore};
 use std::path::Path;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -93,19 +95,22 @@ impl Service {
 
 /// Fills the store in a directory; returns the paths that accept the partners' offers, and a key of the first partner.
 fn fill(path: &Path, clients: &[&str]) -> (Vec<String>, String) {
-    let store = SledStore::open(path, SledOptions::default()).expect("the store opens");
+    let store = EmbeddedStore::open(path, EmbeddedOptions::default()).expect("the store opens");
     let at = Timestamp::from_timestamp(1_700_000_000, 0).expect("in range");
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let name = || Name::parse("Test").expect("a name");
     let key = ApiKey::from_random([7; 32]);
+    let operation = OperationId::from_bytes([1; 16]);
+    let stamp = || Stamp { at, event: event_id(), actor: Actor::Operator, operation };
     let mut offers = Vec::new();
     runtime.block_on(async {
         for (n, client) in (1..).zip(clients) {
             let id = Uuid::from_u128(n);
             let (partner, application, offer) = (PartnerId::new(id), ApplicationId::new(id), OfferId::new(id));
-            let put = PutPartner { id: partner, name: name(), oauth_client_id: Some((*client).to_owned()), at };
-            store.put_partner(put).await.expect("a partner");
-            store.put_application(PutApplication { id: application, partner }).await.expect("an application");
+            let oauth_client_id = Some((*client).to_owned());
+            let put = PutPartner { id: partner, name: name(), oauth_client_id, stamp: stamp() };
+            store.run(put).await.expect("a partner");
+            store.run(PutApplication { id: application, partner, stamp: stamp() }).await.expect("an application");
             let terms = Terms {
                 details: Details::parse("A test").expect("short"),
                 funding_type: FundingType::TermLoan,
@@ -117,9 +122,7 @@ fn fill(path: &Path, clients: &[&str]) -> (Vec<String>, String) {
                 amount: None,
                 duration: None,
             };
-            let operation = OperationId::from_bytes([1; 16]);
-            let stamp = Stamp { at, event: EventId::new(id), actor: Actor::Operator, operation };
-            store.put_offer(PutOffer { application, offer, terms, stamp }).await.expect("an offer");
+            store.run(PutOffer { application, offer, terms, stamp: stamp() }).await.expect("an offer");
             offers.push(format!("/lending/applications/{application}/offers/{offer}/accept"));
         }
         let record = KeyRecord {
@@ -132,7 +135,7 @@ fn fill(path: &Path, clients: &[&str]) -> (Vec<String>, String) {
             expires_at: None,
             revoked_at: None,
         };
-        store.add_key(AddKey { key: record }).await.expect("a key");
+        store.run(AddKey { key: record, stamp: stamp() }).await.expect("a key");
     });
     (offers, key.reveal().to_owned())
 }

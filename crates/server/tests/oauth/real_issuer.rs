@@ -2,6 +2,7 @@
 
 use crate::npm::node;
 use crate::party::{AUDIENCE, BUYERS, Service};
+use crate::process::readme_blocks;
 use std::io::{BufRead as _, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -34,23 +35,17 @@ impl Drop for RealIssuer {
     }
 }
 
-/// The shell commands of the README's section on OAuth 2.0 that fetch and use a token.
-fn readme_commands() -> &'static str {
-    let readme = include_str!("../../../../README.md");
-    let block = readme.split("```sh\n").find(|block| block.starts_with("TOKEN=")).expect("the commands");
-    block.split("```").next().expect("their end")
-}
-
 #[test]
 fn a_token_that_is_fetched_as_the_readme_says_works_on_both_operations() {
     let clients = ["northwind-es256", "contoso-eddsa", "fabrikam-rs256", "tailspin-ps256"];
+    let [commands] = readme_blocks("Accept OAuth 2.0 tokens")[..] else { panic!("one block") };
     let issuer = RealIssuer::start(&clients);
     let mut service = Service::with_issuer(&clients, &issuer.url, &[]);
     service.wait_for_keys();
     for (client, offer) in clients.iter().zip(&service.offers) {
         let script = format!(
             "set -e\n{}\necho; echo \"$TOKEN\"\n",
-            readme_commands().replace("http://127.0.0.1:8080", &format!("http://{}", service.server.address))
+            commands.replace("http://127.0.0.1:8080", &format!("http://{}", service.server.address))
         );
         let mut bash = Command::new("bash");
         bash.args(["-c", &script]).env("CLIENT_ID", client).env("CLIENT_SECRET", "secret");

@@ -24,10 +24,10 @@ fn certificate() -> (ServerConfig, String) {
     (config, authority.pem())
 }
 
-fn service(issuer: &str, authorities: &Path) -> Service {
+fn service(issuer: &str, authorities: &Path, more: &[&str]) -> Service {
     let token_url = format!("{issuer}/token");
     let arguments = ["--oauth-issuer", issuer, "--oauth-audience", AUDIENCE, "--oauth-token-url", &token_url];
-    Service::start_in(&["northwind"], &arguments, &[("SSL_CERT_FILE", authorities)])
+    Service::start_in(&["northwind"], &[&arguments, more].concat(), &[("SSL_CERT_FILE", authorities)])
 }
 
 #[test]
@@ -40,11 +40,15 @@ fn an_issuer_is_believed_when_the_machine_trusts_its_certificate_and_only_then()
     std::fs::write(&trusted, authority).expect("a file");
     std::fs::write(&other, certificate().1).expect("a file");
 
-    let mut believes = service(&issuer.url, &trusted);
+    let mut believes = service(&issuer.url, &trusted, &[]);
     believes.wait_for_keys();
     assert!(believes.accepts(&signer.token(&claims(&issuer.url))));
 
-    let mut doubts = service(&issuer.url, &other);
+    let mut told = service(&issuer.url, &other, &["--ca", &trusted.display().to_string()]);
+    told.wait_for_keys();
+    assert!(told.accepts(&signer.token(&claims(&issuer.url))));
+
+    let mut doubts = service(&issuer.url, &other, &[]);
     let problem = "the issuer's keys cannot be fetched; those that are known stay";
     let warning = doubts.server.process.wait_for(problem);
     assert!(warning["reason"].as_str().is_some_and(|reason| reason.contains("certificate")), "{warning}");

@@ -1,4 +1,4 @@
-//! What is published: the log up to its end, and the index over it. Everybody reads here; only the writer and recovery apply.
+//! What reads see: the log up to its published end, and the index over it. Only the writer and recovery apply changes.
 
 use super::index::{Index, IndexError, OfferValue, Table, offer_key, unsealed};
 use super::log::disk::LogIo;
@@ -16,12 +16,12 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The note of how far in the log the index has come at least.
+/// The name of the note that says up to where in the log the index is complete, at least.
 const REACHED: &[u8] = b"reached";
-/// The note of the history that the log is in.
+/// The name of the note that says in which history the log is.
 const HISTORY: &[u8] = b"history";
 
-/// How far apart the frames lie whose places are noted: what a reader has to read to find a sequence.
+/// The least distance between two frames whose positions are noted. A reader reads about so much to find a sequence.
 const NOTED: u64 = 64 * 1024;
 
 /// Partners, keys and their uses. They are few, asked for by every request, and kept in memory too.
@@ -32,15 +32,15 @@ pub(crate) struct Base<I, F> {
     pub(crate) log: Arc<LogFile<F>>,
     pub(crate) index: I,
     parties: RwLock<Parties>,
-    /// Where the last frame is whose place was noted.
+    /// The position of the last frame that was noted.
     noted: AtomicU64,
 }
 
-/// The changes of a group, or of a part of the log, over what is published.
+/// The changes of a group, or of a part of the log, on top of what is published.
 pub(crate) type Overlay<I, F> = lendpay_domain::view::Overlay<Arc<Base<I, F>>>;
 
 impl<I: Index, F: LogIo> Base<I, F> {
-    /// Takes partners and keys into memory.
+    /// Reads partners, keys and their uses into memory.
     pub(crate) fn open(log: Arc<LogFile<F>>, index: I) -> Result<Self, IndexError> {
         let mut parties = Parties::default();
         let all = |table| index.range(table, Bound::Unbounded, Bound::Unbounded);
@@ -59,7 +59,7 @@ impl<I: Index, F: LogIo> Base<I, F> {
         Ok(Self { log, index, parties: RwLock::new(parties), noted: AtomicU64::new(0) })
     }
 
-    /// Brings the index up to date with changes that are durable in the log, and empties their tables.
+    /// Applies changes that are durable in the log to the index, and empties their tables.
     pub(crate) fn apply(&self, tables: &mut Tables<Place, Place>) -> Result<(), IndexError> {
         let mut value = Vec::new();
         let mut set = |table, key: &[u8], sealed: &mut dyn FnMut(&mut Vec<u8>) -> Result<usize, CodecError>| {
@@ -116,12 +116,12 @@ impl<I: Index, F: LogIo> Base<I, F> {
         whole(at).map(u64::from_be_bytes)
     }
 
-    /// Notes how far in the log the index has come.
+    /// Notes up to where in the log the index is complete.
     pub(crate) fn note_reached(&self, end: u64) -> Result<(), IndexError> {
         self.put_note(REACHED, &end)
     }
 
-    /// How far in the log the index has come at least.
+    /// Up to where in the log the index is complete, at least.
     pub(crate) fn reached(&self) -> Result<Option<u64>, IndexError> {
         self.note(REACHED)
     }
@@ -162,7 +162,7 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 }
 
-/// The items of a large table in the order of their keys, which an ordered index takes faster.
+/// The items of a table, sorted by key if they are many: an ordered index inserts them faster then.
 fn in_order<K: Ord, V>(table: &HashMap<K, V>) -> Vec<(&K, &V)> {
     const LARGE: usize = 1_000;
     let mut items: Vec<_> = table.iter().collect();
@@ -172,7 +172,7 @@ fn in_order<K: Ord, V>(table: &HashMap<K, V>) -> Vec<(&K, &V)> {
     items
 }
 
-/// For what is read when the index is opened: a value that cannot be read makes the index unusable.
+/// For values that are read when the index is opened: one that cannot be read makes the index unusable.
 fn whole<T>(read: Result<T, CodecError>) -> Result<T, IndexError> {
     read.map_err(|_| IndexError::Damaged("a value cannot be read".to_owned()))
 }

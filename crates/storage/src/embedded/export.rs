@@ -1,5 +1,5 @@
-//! Exports. The log holds every change in order, so an export is the log up to the moment at which it began: one consistent
-//! state, which costs the committer nothing.
+//! Exports. The log holds every change in order, so an export is the log up to the moment at which it began: one
+//! consistent state, which costs the committer nothing.
 
 use super::EmbeddedStore;
 use super::base::Base;

@@ -1,4 +1,4 @@
-//! What the committer and the callers tell each other: whether the store works, and which group is under way.
+//! Whether the store works, and whether a group or a checkpoint is under way. Shared by the committer and the callers.
 
 use lendpay_domain::StoreError;
 use lendpay_domain::store::Answer;

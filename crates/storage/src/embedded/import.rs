@@ -1,7 +1,7 @@
 //! Imports: all of a file or nothing.
 //!
-//! The records go to the log in frames that count only if the end of the import follows. So an import that does not come to its end
-//! is rolled back by whoever opens the store next, and until then the index is not trusted.
+//! The records go to the log in frames that count only if the end of the import follows. So an import that does not
+//! come to its end is rolled back when the store is opened next, and until then the index is not trusted.
 
 use super::base::Base;
 use super::index::Index as _;
@@ -39,7 +39,7 @@ impl From<io::Error> for ImportError {
     }
 }
 
-/// An import that is under way. Dropped before it is finished, it has done nothing.
+/// An import that is under way. If it is dropped before it is finished, nothing was imported.
 pub struct EmbeddedImport {
     disk: Directory,
     base: Option<Arc<Base<SledIndex, File>>>,
@@ -49,8 +49,9 @@ pub struct EmbeddedImport {
 }
 
 impl EmbeddedImport {
-    /// Opens the store in a directory, which is created if it is absent, and begins to import into it at the moment `now`: into
-    /// an empty one, or with `merge` into any, of which nothing is changed. Blocks, as do all methods.
+    /// Opens the store in a directory, which is created if it is absent, and begins to import into it at the moment
+    /// `now`: into an empty one, or with `merge` into any, where nothing that exists is changed. Blocks, as do all
+    /// methods.
     ///
     /// # Errors
     /// See [`ImportError`].
@@ -112,7 +113,7 @@ impl EmbeddedImport {
         if self.waiting >= GROUP {
             self.waiting = 0;
             writer.write()?;
-            // Nobody reads before the end; the sync comes there.
+            // Nobody reads before the end of the import, where it is synced.
             writer.publish()?;
         }
         Ok(())
@@ -141,7 +142,7 @@ impl Drop for EmbeddedImport {
     fn drop(&mut self) {
         self.writer.take();
         if let Some(base) = self.base.take().and_then(Arc::into_inner) {
-            base.index.drop_and_release();
+            base.index.close();
         }
     }
 }

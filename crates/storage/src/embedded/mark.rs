@@ -1,7 +1,8 @@
-//! The mark: a small file beside the log that says how far the log had come, and whether the index can be trusted.
+//! The mark: a small file beside the log that says up to where the log was durable, and whether the index can be
+//! trusted.
 //!
-//! The end of a log can be missing without a trace, and an index can be older than its log: the mark tells. What is not a mark of
-//! this log, or is damaged, counts as no mark.
+//! Without it, nothing would show that the end of a log is missing, or that an index is older than its log. A mark that
+//! is damaged, or belongs to another log, counts as no mark.
 
 use super::log::Head;
 use super::log::disk::{Disk, Identity};
@@ -9,7 +10,7 @@ use crate::codec;
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// A place in the log between two groups.
+/// A position in the log between two groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Position {
     /// The sequence of the next change.
@@ -23,8 +24,8 @@ pub(crate) struct Position {
 pub(crate) enum State {
     /// It was closed: the index is durable and up to date.
     Clean,
-    /// It was open. The operating system of the boot that is named has the index up to the position; without a name the index
-    /// cannot be trusted.
+    /// It was open. On the boot that is named, the operating system has the index up to the position at least. Without
+    /// a name the index cannot be trusted.
     Open(Option<Identity>),
 }
 

@@ -4,12 +4,12 @@
 //! |---|---|
 //! | `log` | the file that holds every change, its frames, and the disk that it is on |
 //! | `index` | what is where in the log, in sled; can be rebuilt |
-//! | `base` | what is published: the log up to its end, with the index |
+//! | `base` | what reads see: the log up to its published end, with the index |
 //! | `writer` | decides groups, writes and syncs them, applies them; its thread, checkpoints, the watchdog |
-//! | `mark`, `recovery` | what can be trusted when a store is opened, and making the rest from the log |
-//! | `open` | settings, what can be wrong, the threads of a store |
+//! | `mark`, `recovery` | what can be trusted when a store is opened; rebuilding the rest from the log |
+//! | `open` | settings, errors of opening, the threads of a store |
 //! | `read`, `list` | reads, on the caller's thread |
-//! | `export`, `import` | everything as records, out and in |
+//! | `export`, `import` | all records, out and in |
 //! | `verify` | checks a stopped store |
 //! | `health`, `panics` | whether the store works; panics of the index |
 //!
@@ -72,7 +72,7 @@ pub struct EmbeddedStore {
 pub struct OpenReport {
     /// Whether the index was rebuilt from the log.
     pub rebuilt: bool,
-    /// How many bytes of the log's end were cut off, which nobody was told of.
+    /// How many bytes were cut off the end of the log. No caller had got an answer about them.
     pub cut_bytes: u64,
     /// How many complete frames were among them.
     pub cut_frames: u64,
@@ -80,8 +80,8 @@ pub struct OpenReport {
 
 impl EmbeddedStore {
     /// Takes no more commands, does those that wait, syncs, and ends the committer. Later commands get
-    /// [`Unavailable`](StoreError::Unavailable); reads go on working. The files are closed, and the directory is free for another
-    /// process, when the store is dropped.
+    /// [`Unavailable`](StoreError::Unavailable); reads go on working. The files are closed, and the directory is free
+    /// for another process, when the store is dropped.
     ///
     /// # Errors
     /// `Unavailable` if the store has failed.
@@ -90,8 +90,8 @@ impl EmbeddedStore {
         self.health.ended().await
     }
 
-    /// Is ready, with the reason, when the store has failed and stopped for good; never otherwise. The program should end
-    /// then: what is acknowledged is on disk, and only a new start finds out what else is.
+    /// Completes, with the reason, when the store has failed and stopped for good; never otherwise. The program should
+    /// end then: what is acknowledged is on disk, and only a new start finds out what else is.
     pub fn failure(&self) -> impl Future<Output = String> + Send + use<> {
         self.health.failure()
     }
@@ -131,7 +131,7 @@ impl EmbeddedStore {
             biased;
             // Without an answer the committer ended before it took the command.
             answer = waiting.outcome(StoreError::Unavailable, self) => answer,
-            // A committer that waits for ever gives no answer.
+            // A committer that blocks for ever gives no answer.
             _ = self.health.failure() => Err(StoreError::OutcomeUnknown),
         }
     }
@@ -140,16 +140,16 @@ impl EmbeddedStore {
 impl Drop for EmbeddedStore {
     fn drop(&mut self) {
         self.queue.close();
-        // One that has failed may wait for ever, and stays open until the process ends.
+        // The committer of a store that has failed may block for ever; its files stay open until the process ends.
         if self.health.failure_reason().is_some() {
             return;
         }
         if let Some(thread) = self.thread.take() {
-            // The committer catches its panics; there is nothing to hear here.
+            // The committer catches its panics: its result says nothing.
             drop(thread.join());
         }
         if let Some(base) = self.base.take().and_then(Arc::into_inner) {
-            base.index.drop_and_release();
+            base.index.close();
         }
     }
 }

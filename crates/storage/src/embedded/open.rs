@@ -1,4 +1,4 @@
-//! Opening: settings, what can be wrong, and the threads of a store.
+//! Opening: settings, errors, and the threads of a store.
 
 use super::health::Health;
 use super::index::Index as _;
@@ -26,13 +26,13 @@ use std::time::Duration;
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct EmbeddedOptions {
-    /// Memory for the index's cache, in bytes. The process takes two to four times that, and 60 bytes for each offer. Default
-    /// 256 MiB.
+    /// Memory for the index's cache, in bytes. The process takes two to four times that, and 60 bytes for each offer.
+    /// Default 256 MiB.
     pub cache_capacity: u64,
     /// Commands that may wait; more are refused. Default 4096.
     pub queue: usize,
-    /// How long a command may wait; one that has waited longer is refused, and not done. Shorter than callers wait for an
-    /// answer, so that they learn that nothing was done. Default 10 s.
+    /// How long a command may wait; one that has waited longer is refused, and not done. Shorter than callers wait for
+    /// an answer, so that they learn that nothing was done. Default 10 s.
     pub patience: Duration,
     /// Rebuild the index whatever state it is in. Default false.
     pub rebuild_index: bool,
@@ -131,7 +131,7 @@ impl EmbeddedStore {
         let identity = disk.identity(&base.log.file);
         let health = Arc::new(Health::new());
         let target = Target { base: Arc::clone(&base), disk, identity };
-        // Before the mark: it never says more than the operating system has.
+        // Before the mark is written: it must not say more than what the operating system has.
         let checkpoint = base
             .index
             .flush()
@@ -153,7 +153,7 @@ impl EmbeddedStore {
             .name("committer".to_owned())
             .spawn(move || committer.run())
             .map_err(thread_error)?;
-        // It ends by itself, soon after the store.
+        // Its thread ends by itself, soon after the store.
         watchdog::start(&health).map_err(thread_error)?;
         let report =
             OpenReport { rebuilt: report.rebuilt.is_some(), cut_bytes: report.cut.0, cut_frames: report.cut.1 };
@@ -186,7 +186,8 @@ pub(super) fn new_history() -> [u8; 16] {
     id
 }
 
-/// Differs from run to run. Nothing secret depends on it: the keys that the standard library draws for its maps are enough.
+/// Differs from run to run. Nothing secret depends on it: the keys that the standard library draws for its maps are
+/// enough.
 fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }

@@ -1,10 +1,11 @@
-//! Panics of the database, kept from the screen.
+//! Hides the messages of sled's panics.
 //!
-//! sled reports some damage by panicking, and its messages can quote what is stored: bank details must not reach standard
-//! error or a log. While a thread is inside [`caught`], and on sled's own threads, a panic is known by its place only.
+//! sled reports some damage by panicking, and its messages can quote what is stored: bank details must not reach
+//! standard error or a log. While a thread is inside [`caught`], and on sled's own threads, only the source location of
+//! a panic is shown.
 //!
-//! The hook is set once and passes every other panic on to the hook that was there before, so a program that sets a hook of
-//! its own should do so before it opens a store.
+//! The hook is set once and passes every other panic on to the hook that was there before, so a program that sets a
+//! hook of its own should do so before it opens a store.
 
 use std::cell::RefCell;
 use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind, set_hook, take_hook};
@@ -26,7 +27,7 @@ pub(crate) fn panics() -> usize {
     PANICS.load(Ordering::SeqCst)
 }
 
-/// Runs `work`; a panic becomes an error that names its place.
+/// Runs `work`; a panic becomes an error that names its source location.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Result<T, String> {
     HOOK.call_once(|| {
         let before = take_hook();
@@ -42,7 +43,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -
     result.unwrap_or_else(|_| Err(format!("the database panicked at {}", place.unwrap_or_default())))
 }
 
-/// Keeps the place of a panic that is ours to hide; false if it is not.
+/// Notes the location of a panic that has to be hidden; false if it is another panic.
 fn note(panic: &PanicHookInfo<'_>) -> bool {
     let place = || panic.location().map(ToString::to_string).unwrap_or_default();
     let inside = PLACE.try_with(|slot| match slot.try_borrow_mut().as_deref_mut() {

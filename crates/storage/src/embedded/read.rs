@@ -63,7 +63,7 @@ impl Queries for EmbeddedStore {
 
     async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
         let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
-        // Asked for first: the place of a frame is noted before readers may come to it.
+        // The end is read first: the position of a frame is noted before the end that includes it is published.
         let end = self.base().log.end();
         let from = self.look_up(|base| base.frame_of(first))?;
         let mut events = Vec::new();
@@ -124,7 +124,7 @@ impl EmbeddedStore {
         found.map_err(|_| StoreError::Corrupt)
     }
 
-    /// Looks into the index. One that is damaged is the end of the store, as it is for the committer.
+    /// Looks into the index. A failure of the index ends the store, as it does for the committer.
     pub(super) fn look_up<T>(
         &self,
         look_up: impl FnOnce(&Base<SledIndex, File>) -> Result<T, IndexError>,
@@ -151,7 +151,7 @@ pub(super) fn damaged(table: Table, key: &[u8]) -> StoreError {
     StoreError::Corrupt
 }
 
-/// The disk does not read: the end of the store.
+/// A read from the disk has failed, which ends the store.
 fn broken(health: &Health, error: &IndexError) -> StoreError {
     health.fail(&error.to_string());
     StoreError::Unavailable

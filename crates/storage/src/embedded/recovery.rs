@@ -1,6 +1,6 @@
-//! Opening: which parts of the store can be trusted, and making the rest from the log.
+//! Opening: decides which parts of the store can be trusted, and rebuilds the rest from the log.
 //!
-//! What is done in each state is a table in this crate's README.md.
+//! This crate's README.md has a table of what is done in each state.
 
 use super::base::{Base, Overlay};
 use super::index::{Index, IndexError, IndexOpener};
@@ -23,9 +23,9 @@ pub(crate) enum Problem {
     Disk(io::Error),
     /// The log has another format.
     Format(u8),
-    /// The log is not what was written.
+    /// The log is damaged.
     Log(String),
-    /// The index cannot be used; rebuilding it helps.
+    /// The index cannot be used; it can be rebuilt.
     Index(String),
 }
 
@@ -73,13 +73,13 @@ pub(crate) struct Opened<I, F> {
     pub report: Report,
 }
 
-/// Where a log begins.
+/// The position at the beginning of a log.
 pub(crate) const START: Position = Position { next: 1, end: FIRST };
 
 type OpenedBy<D, O> = Opened<<O as IndexOpener>::Index, <D as Disk>::Log>;
 
-/// Opens the log and its index and brings the index up to date. A log that was never used gets the head `new`. With `rebuild` the
-/// index is rebuilt in any case.
+/// Opens the log and its index and brings the index up to date. A log that was never used gets the head `new`. With
+/// `rebuild` the index is rebuilt in any case.
 pub(crate) fn open<D: Disk, O: IndexOpener>(
     disk: &D,
     opener: &O,
@@ -91,7 +91,7 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
     let log = Arc::new(LogFile::open(disk.open_log()?, new)?);
     let mark = Mark::read(disk, &log.head)?;
     if mark.is_none() {
-        // A head whose sync has failed can be read, and may not be on the disk.
+        // After a failed sync the head can be in the page cache only.
         log.write_again(0, FIRST)?;
     }
     let durable = mark.map_or(START, |mark| mark.position);
@@ -157,8 +157,8 @@ pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
     panics::caught(AssertUnwindSafe(|| Ok(work()))).map_err(Problem::Index)?
 }
 
-/// Finds the end of the log, from a position before which everything is durable. What an incomplete group or an unfinished import
-/// has left after it is cut off, and what lies before it is made durable.
+/// Finds the end of the log, from a position before which everything is durable. What an incomplete group or an
+/// unfinished import has left is cut off; what remains is made durable.
 fn end_of<F: LogIo>(log: &LogFile<F>, durable: Position, report: &mut Report) -> Result<Position, Problem> {
     let length = log.file.length()?;
     let mut frames = log.frames(durable.end, length);

@@ -6,6 +6,7 @@ use rustls::pki_types::pem::PemObject as _;
 use rustls::{ClientConfig, RootCertStore};
 use rustls_platform_verifier::BuilderVerifierExt as _;
 use std::fmt;
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
@@ -16,6 +17,9 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long one host may take to answer, unless the string says otherwise.
 const CONNECT: Duration = Duration::from_secs(2);
+
+/// How long a connection may be without any sign of the other side, unless the string says otherwise.
+const SILENCE: Duration = Duration::from_secs(10);
 
 /// `postgres://user:password@host1,host2/database?options`. Shown without its password.
 ///
@@ -88,12 +92,60 @@ impl FromStr for PostgresAddress {
         if config.get_application_name().is_none() {
             config.application_name("lendpay");
         }
+        // A host that goes away without a word is noticed by who waits for it.
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(SILENCE);
+        }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 5).keepalives_retries(5);
+        }
         config.target_session_attrs(TargetSessionAttrs::ReadWrite);
         Ok(Self { config: Box::new(config), authority })
     }
 }
 
 impl PostgresAddress {
+    /// A configuration for each host: the driver bounds only how long TCP takes, and that for all hosts together.
+    pub(super) fn hosts(&self) -> Vec<Config> {
+        let all = &*self.config;
+        let ports = all.get_ports();
+        let one = |(n, host): (usize, &Host)| {
+            let mut one = Config::new();
+            match host {
+                Host::Tcp(name) => one.host(name),
+                Host::Unix(path) => one.host_path(path),
+            };
+            all.get_hostaddrs().get(n).map(|address| one.hostaddr(*address));
+            ports.get(n).or(ports.first()).map(|port| one.port(*port));
+            all.get_user().map(|user| one.user(user));
+            all.get_password().map(|password| one.password(password));
+            all.get_dbname().map(|name| one.dbname(name));
+            all.get_options().map(|options| one.options(options));
+            all.get_application_name().map(|name| one.application_name(name));
+            all.get_connect_timeout().map(|limit| one.connect_timeout(*limit));
+            all.get_tcp_user_timeout().map(|limit| one.tcp_user_timeout(*limit));
+            all.get_keepalives_interval().map(|interval| one.keepalives_interval(interval));
+            all.get_keepalives_retries().map(|retries| one.keepalives_retries(retries));
+            one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+            one.ssl_mode(all.get_ssl_mode()).ssl_negotiation(all.get_ssl_negotiation());
+            one.channel_binding(all.get_channel_binding()).target_session_attrs(all.get_target_session_attrs());
+            one
+        };
+        all.get_hosts().iter().enumerate().map(one).collect()
+    }
+
+    /// Whether somebody between here and a host could read and change everything: TLS is not demanded, and the host is
+    /// not this machine.
+    pub fn is_exposed(&self) -> bool {
+        let is_local = |host: &Host| match host {
+            Host::Tcp(name) => name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback()),
+            Host::Unix(_) => true,
+        };
+        let hosts_are_local = self.config.get_hosts().iter().all(is_local);
+        let addresses_are_local = self.config.get_hostaddrs().iter().all(IpAddr::is_loopback);
+        self.config.get_ssl_mode() != SslMode::Require && !(hosts_are_local && addresses_are_local)
+    }
+
     /// What makes TLS of a connection, where the string or the server asks for it.
     pub(super) fn tls(&self) -> Result<MakeRustlsConnect, OpenError> {
         let unusable = |problem: String| OpenError::Tls(problem);
@@ -148,6 +200,25 @@ mod tests {
         assert_eq!(address.config.get_ssl_mode(), SslMode::Require);
         assert_eq!(address.config.get_target_session_attrs(), TargetSessionAttrs::ReadWrite);
         assert_eq!(address.config.get_connect_timeout(), Some(&Duration::from_secs(1)));
+    }
+
+    #[test]
+    fn a_host_elsewhere_without_verified_tls_is_exposed() {
+        for (text, exposed) in [
+            ("postgres://u@db.example/d", true),
+            ("postgres://u@db.example/d?sslmode=prefer", true),
+            ("postgres://u@db.example/d?sslmode=disable", true),
+            ("postgres://u@localhost,db.example/d", true),
+            ("postgres://u@localhost/d?hostaddr=192.0.2.1", true),
+            // Whenever there is TLS the certificate is verified, the host name too.
+            ("postgres://u@db.example/d?sslmode=require", false),
+            ("postgres://u@db.example/d?sslmode=verify-full", false),
+            ("postgres://u@127.0.0.1/d", false),
+            ("postgres://u@localhost,127.0.0.2/d?sslmode=disable", false),
+            ("postgres://%2Frun%2Fpostgresql/d", false),
+        ] {
+            assert_eq!(text.parse::<PostgresAddress>().expect(text).is_exposed(), exposed, "{text}");
+        }
     }
 
     #[test]

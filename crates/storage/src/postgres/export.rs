@@ -1,145 +1,86 @@
-//! Exports: one snapshot of the database, read in the order of the events.
+//! Exports: one snapshot of the database, read in the order of the sequences.
 
 use super::PostgresStore;
-use super::pool::{Parameters, Session};
-use super::rows::{self, EVENT, OFFER};
+use super::error::DbError;
+use super::rows;
+use super::session::Session;
 use super::statements as sql;
-use super::trouble::Trouble;
-use lendpay_domain::event::{Event, Subject};
-use lendpay_domain::key::KeyInUse;
-use lendpay_domain::offer::Status;
-use lendpay_domain::record::{Export, Record};
-use lendpay_domain::store::Answer;
-use lendpay_domain::{ApplicationId, PartnerId, StoreError};
-use tokio_postgres::Row;
-use uuid::Uuid;
+use lendpay_domain::change::Record;
+use lendpay_domain::store::{Answer, Export, Exports, StoreError};
+use std::sync::Arc;
+use tokio::sync::{Semaphore, mpsc};
 
-/// How many rows are read at once.
-const ROWS: i64 = 1_000;
+/// How many records are read at once.
+const RECORDS: i64 = 1_000;
 
-/// An export that is under way. It keeps a connection, and the database keeps what it sees.
-pub struct PostgresExport {
-    session: Session,
-    place: Place,
-    /// When keys were used: the last records.
-    uses: Vec<Record>,
+/// How many exports may be under way. Each keeps a connection, and the database keeps what it sees.
+const EXPORTS: usize = 2;
+
+/// How long the next records wait for a reader, in times of what a command may wait; an export that is read more slowly ends.
+const SLOWEST: u32 = 6;
+
+/// An export that is under way, by a task of its own: a reader that stalls keeps no connection.
+pub struct PostgresExport(mpsc::Receiver<Answer<Vec<Record>>>);
+
+pub(super) fn limit() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(EXPORTS))
 }
 
-/// What comes next, and after which row.
-enum Place {
-    Partners(Option<Uuid>),
-    Keys(Option<(Uuid, Uuid)>),
-    Applications(Option<Uuid>),
-    Events(i64),
-    Uses,
-}
+impl Exports for PostgresStore {
+    type Export = PostgresExport;
 
-impl PostgresStore {
-    pub(super) async fn begin_export(&self) -> Answer<PostgresExport> {
-        self.uses.settled().await;
-        // What was acknowledged by now has its number in the snapshot.
+    async fn export(&self) -> Answer<PostgresExport> {
+        let permit = Arc::clone(&self.exports).try_acquire_owned().map_err(|_| StoreError::Overloaded)?;
+        // Uses that were noted before are in it.
+        drop(self.uses_under_way.write().await);
+        // What was acknowledged by now has its sequence in the snapshot.
         self.number(usize::MAX).await?;
         let begun = async {
-            let session = Session::get(&self.pool).await?;
+            let session = Session::get(&self.groups.pool).await?;
             session.begin_snapshot().await?;
             Ok(session)
         };
-        let session = begun.await.map_err(|trouble: Trouble| {
-            self.health.note(&trouble);
-            trouble.answer()
-        })?;
-        Ok(PostgresExport { session, place: Place::Partners(None), uses: Vec::new() })
+        let session = begun.await.map_err(|error: DbError| self.groups.health.noted(&error))?;
+        let (sender, receiver) = mpsc::channel(1);
+        let slowest = self.groups.patience * SLOWEST;
+        tokio::spawn(async move {
+            let _permit = permit;
+            let mut after = i64::MIN;
+            loop {
+                let part = part(&session, &mut after).await;
+                let end = !part.as_ref().is_ok_and(|records| !records.is_empty());
+                match sender.send_timeout(part, slowest).await {
+                    Ok(()) if !end => {}
+                    Ok(()) | Err(mpsc::error::SendTimeoutError::Closed(_)) => return,
+                    Err(mpsc::error::SendTimeoutError::Timeout(_)) => {
+                        return tracing::error!("an export ends: nobody reads on");
+                    }
+                }
+            }
+        });
+        Ok(PostgresExport(receiver))
     }
 }
 
 impl Export for PostgresExport {
     async fn next(&mut self) -> Answer<Vec<Record>> {
-        loop {
-            let (records, end) = self.part().await.map_err(|trouble| {
-                tracing::error!(reason = trouble.reason(), "an export cannot go on");
-                match trouble {
-                    Trouble::Damaged => StoreError::Corrupt,
-                    _ => StoreError::Unavailable,
-                }
-            })?;
-            if !records.is_empty() || end {
-                return Ok(records);
-            }
-        }
+        // The task has ended without the empty part that is the end.
+        self.0.recv().await.unwrap_or(Err(StoreError::Unavailable))
     }
 }
 
-impl PostgresExport {
-    /// The next records, and whether that is the end of it.
-    async fn part(&mut self) -> Result<(Vec<Record>, bool), Trouble> {
-        match self.place {
-            Place::Partners(after) => {
-                let rows = self.rows(sql::EXPORT_PARTNERS, &[&after, &ROWS]).await?;
-                let mut records = Vec::new();
-                self.place = Place::Keys(None);
-                for row in &rows {
-                    let id: Uuid = row.try_get(0)?;
-                    self.place = Place::Partners(Some(id));
-                    let partner = rows::partner(PartnerId::new(id), row, 1)?;
-                    records.push(Record::Partner { sequence: None, partner });
-                }
-                Ok((records, false))
-            }
-            Place::Keys(after) => {
-                let (partner, key) = after.unzip();
-                let rows = self.rows(sql::EXPORT_KEYS, &[&partner, &key, &ROWS]).await?;
-                let mut records = Vec::new();
-                self.place = Place::Applications(None);
-                for row in &rows {
-                    let KeyInUse { key, last_used_at } = rows::key(row)?;
-                    self.place = Place::Keys(Some((key.partner.uuid(), key.id.uuid())));
-                    self.uses.extend(last_used_at.map(|at| Record::KeyUsed { key: key.hash, at }));
-                    records.push(Record::Key { sequence: None, key });
-                }
-                Ok((records, false))
-            }
-            Place::Applications(after) => {
-                let rows = self.rows(sql::EXPORT_APPLICATIONS, &[&after, &ROWS]).await?;
-                let mut records = Vec::new();
-                self.place = Place::Events(0);
-                for row in &rows {
-                    let id: Uuid = row.try_get(0)?;
-                    self.place = Place::Applications(Some(id));
-                    let (id, partner) = (ApplicationId::new(id), PartnerId::new(row.try_get(1)?));
-                    records.push(Record::Application { sequence: None, id, partner });
-                }
-                Ok((records, false))
-            }
-            Place::Events(after) => {
-                let rows = self.rows(sql::EXPORT_EVENTS, &[&after, &ROWS]).await?;
-                let mut records = Vec::new();
-                self.place = Place::Uses;
-                for row in &rows {
-                    let event = rows::event(row)?;
-                    self.place = Place::Events(i64::try_from(event.sequence).map_err(|_| Trouble::Damaged)?);
-                    records.push(record(event, row)?);
-                }
-                Ok((records, false))
-            }
-            Place::Uses => Ok((std::mem::take(&mut self.uses), true)),
+async fn part(session: &Session, after: &mut i64) -> Answer<Vec<Record>> {
+    let read = async {
+        let mut records = Vec::new();
+        for row in session.rows(sql::EXPORT, &[&*after, &RECORDS]).await? {
+            let (sequence, record) = rows::record(&row)?;
+            *after = sequence;
+            records.push(record);
         }
-    }
-
-    async fn rows(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
-        self.session.rows(sql, parameters).await
-    }
-}
-
-fn record(event: Event, row: &Row) -> Result<Record, Trouble> {
-    Ok(match event.subject {
-        Subject::Offer { status: Status::Offered, .. } => {
-            let (offer, _) = rows::offer(row, EVENT)?;
-            Record::OfferCreated { event, terms: offer.terms }
-        }
-        Subject::Offer { .. } => Record::OfferMoved { event },
-        Subject::Buyer(_) => {
-            let (buyer, fingerprint) = rows::buyer(row, EVENT + OFFER)?;
-            Record::BuyerCreated { event, description: buyer.description, fingerprint }
-        }
+        Ok(records)
+    };
+    read.await.map_err(|error: DbError| {
+        tracing::error!(reason = error.reason(), "an export cannot go on");
+        if matches!(error, DbError::Damaged) { StoreError::Corrupt } else { StoreError::Unavailable }
     })
 }

@@ -1,21 +1,31 @@
-//! Grouping: what comes while the database is busy goes to it together.
+//! Grouping: commands that come while the database is busy go to it together.
 //!
-//! Two tasks take commands from one queue. Each takes the first and whatever else is there, decides all of it in one transaction
-//! and answers. There is no timer: a lone command goes at once, and under load one group forms while the others commit.
+//! Two tasks take commands from one queue. Each takes what is there, lets the domain decide all of it in one transaction, and
+//! answers. There is no timer: a lone command goes at once, and under load one group forms while another commits.
 
+use super::PostgresOptions;
+use super::cache::{Clients, Keys};
+use super::error::DbError;
 use super::health::Health;
 use super::order::Order;
-use super::pool::{Backoff, Session};
-use super::stage::Stage;
-use super::trouble::Trouble;
-use super::work::{Job, Work};
-use deadpool_postgres::Pool;
-use lendpay_domain::StoreError;
-use lendpay_domain::store::Answer;
-use std::sync::atomic::Ordering;
+use super::pool::Pool;
+use super::session::{Backoff, Session};
+use super::view::{Loading, Rows};
+use super::write::{Pending, write};
+use crate::job::BoxedWork;
+use crate::queue::{Queue, Queued};
+use lendpay_domain::buyer::Description;
+use lendpay_domain::change::Change;
+use lendpay_domain::command::Reads;
+use lendpay_domain::offer::Terms;
+use lendpay_domain::store::{Answer, StoreError};
+use lendpay_domain::view::Overlay;
+use lendpay_domain::{ApplicationId, OfferId};
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 /// The most commands of a group.
@@ -24,146 +34,224 @@ const GROUP: usize = 256;
 /// How many groups are under way at once.
 const GROUPS: usize = 2;
 
-struct Queued {
-    work: Work,
-    since: Instant,
-}
+/// How often a group may lose a race before its commands go one by one.
+const RACES: u32 = 3;
 
-/// The callers' end.
-pub(super) struct Queue {
-    /// `None` once the store is closed.
-    sender: Mutex<Option<mpsc::Sender<Queued>>>,
-    health: Arc<Health>,
-}
+/// A command of a group.
+type Work = BoxedWork<Overlay<Rows>>;
 
-/// What carries groups out.
-struct Groups {
-    pool: Pool,
-    receiver: tokio::sync::Mutex<mpsc::Receiver<Queued>>,
-    health: Arc<Health>,
-    patience: Duration,
-    order: Order,
-}
+/// Offers that another session holds.
+type Held = HashSet<(ApplicationId, OfferId)>;
 
-/// Starts the tasks; they end when the queue is closed and empty.
-pub(super) fn start(pool: &Pool, capacity: usize, patience: Duration, health: &Arc<Health>) -> (Queue, JoinSet<()>) {
-    let (sender, receiver) = mpsc::channel(capacity);
-    let receiver = tokio::sync::Mutex::new(receiver);
-    let groups = Arc::new(Groups {
-        pool: pool.clone(),
-        receiver,
-        health: Arc::clone(health),
-        patience,
-        order: Order::default(),
-    });
-    let mut tasks = JoinSet::new();
-    for _ in 0..GROUPS {
-        let groups = Arc::clone(&groups);
-        tasks.spawn(async move { groups.run().await });
-    }
-    (Queue { sender: Mutex::new(Some(sender)), health: Arc::clone(health) }, tasks)
-}
-
-impl Queue {
-    /// Hands a command over and waits for its answer.
-    pub(super) async fn run<C, T>(&self, work: fn(Box<Job<C, T>>) -> Work, command: C) -> Answer<T> {
-        let (reply, answer) = oneshot::channel();
-        self.send(work(Box::new(Job::new(command, reply))))?;
-        // Without an answer its group has ended in the middle, by a panic.
-        answer.await.unwrap_or(Err(StoreError::OutcomeUnknown))
-    }
-
-    fn send(&self, work: Work) -> Answer<()> {
-        let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(sender) = sender.as_ref() else { return Err(StoreError::Unavailable) };
-        // Counted before it is sent, so that nobody counts down first.
-        self.health.queued.fetch_add(1, Ordering::Relaxed);
-        sender.try_send(Queued { work, since: Instant::now() }).map_err(|error| {
-            self.health.queued.fetch_sub(1, Ordering::Relaxed);
-            match error {
-                mpsc::error::TrySendError::Full(_) => StoreError::Overloaded,
-                mpsc::error::TrySendError::Closed(_) => StoreError::Unavailable,
-            }
-        })
-    }
-
-    /// Takes no more commands.
-    pub(super) fn close(&self) {
-        self.sender.lock().unwrap_or_else(PoisonError::into_inner).take();
-    }
+/// What carries out commands, and what it shares with those who read.
+pub(super) struct Groups {
+    pub(super) pool: Pool,
+    pub(super) health: Arc<Health>,
+    pub(super) patience: Duration,
+    pub(super) order: Order,
+    pub(super) keys: Keys,
+    pub(super) clients: Clients,
+    queue: Queue<Work>,
+    /// Commands that wait for a row or retry apart from the others.
+    apart: AtomicUsize,
+    /// How many of those try at once.
+    apart_limit: Semaphore,
+    tasks: Mutex<JoinSet<()>>,
 }
 
 impl Groups {
-    async fn run(&self) {
-        let mut group = Vec::with_capacity(GROUP);
-        loop {
-            let taken = self.receiver.lock().await.recv_many(&mut group, GROUP).await;
-            if taken == 0 {
-                return;
-            }
-            self.health.queued.fetch_sub(taken, Ordering::Relaxed);
-            self.carry_out(&mut group).await;
+    /// Starts the tasks; they end when the queue is closed and empty.
+    pub(super) fn start(pool: Pool, options: PostgresOptions, health: Arc<Health>) -> Arc<Self> {
+        let groups = Arc::new(Self {
+            pool,
+            health,
+            patience: options.patience,
+            order: Order::default(),
+            keys: Keys::default(),
+            clients: Clients::default(),
+            queue: Queue::new(options.queue),
+            apart: AtomicUsize::new(0),
+            apart_limit: Semaphore::new(GROUPS),
+            tasks: Mutex::default(),
+        });
+        for _ in 0..GROUPS {
+            let task = Arc::clone(&groups);
+            groups.tasks().spawn(async move { task.run().await });
         }
+        groups
     }
 
-    /// Tries until it works, or a command has waited for too long.
-    async fn carry_out(&self, group: &mut Vec<Queued>) {
-        let mut backoff = Backoff::new();
-        // What a command that waited for too long is told: that there is too much to do, or why it did not work.
-        let mut why = StoreError::Overloaded;
+    fn tasks(&self) -> std::sync::MutexGuard<'_, JoinSet<()>> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn push(&self, work: Work) -> Answer<()> {
+        self.queue.push(work.partner(), work)
+    }
+
+    /// How many commands wait.
+    pub(super) fn queued(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Takes no more commands, does those that wait, and closes every connection.
+    pub(super) async fn close(&self) {
+        self.queue.close();
         loop {
-            for late in group.extract_if(.., |queued| queued.since.elapsed() > self.patience) {
-                late.work.tell(Some(why));
+            let tasks = std::mem::take(&mut *self.tasks());
+            if tasks.is_empty() {
+                break;
             }
+            // They may start others.
+            tasks.join_all().await;
+        }
+        self.pool.close();
+    }
+
+    async fn run(self: &Arc<Self>) {
+        let mut group = Vec::with_capacity(GROUP);
+        loop {
+            self.queue.take(&mut group, GROUP).await;
             if group.is_empty() {
                 return;
             }
-            match self.attempt(group, backoff.is_new()).await {
-                Ok(()) => return group.drain(..).for_each(|done| done.work.tell(None)),
-                Err(trouble) if trouble.passes() => {
-                    self.health.note(&trouble);
-                    why = StoreError::Unavailable;
-                    backoff.wait().await;
+            self.carry_out(&mut group, false).await;
+        }
+    }
+
+    /// Lets a command wait and retry apart from the others, so that it delays none of them.
+    fn spawn_apart(self: &Arc<Self>, queued: Queued<Work>) {
+        self.apart.fetch_add(1, Ordering::Relaxed);
+        let groups = Arc::clone(self);
+        let mut tasks = self.tasks();
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn(async move {
+            groups.carry_out(&mut vec![queued], true).await;
+            groups.apart.fetch_sub(1, Ordering::Relaxed);
+        });
+    }
+
+    /// Tries until it works, cannot work, or a command has waited for too long. What holds up only some commands of a group
+    /// sends them `apart`.
+    async fn carry_out(self: &Arc<Self>, group: &mut Vec<Queued<Work>>, apart: bool) {
+        let (mut backoff, mut how) = (Backoff::new(), Loading::First);
+        // What a command that waited for too long is told: that there is too much to do, or why it did not work.
+        let mut why = StoreError::Overloaded;
+        loop {
+            let late: Vec<_> = group.extract_if(.., |queued| queued.since.elapsed() > self.patience).collect();
+            fail(late, why);
+            if group.is_empty() {
+                return;
+            }
+            if self.apart.load(Ordering::Relaxed) > 0 {
+                how = Loading::Free;
+            }
+            let permit = if apart { self.apart_limit.acquire().await.ok() } else { None };
+            let attempt = self.attempt(group, how).await;
+            drop(permit);
+            let error = match attempt {
+                Ok(held) if held.is_empty() => return group.drain(..).for_each(|done| done.item.answer()),
+                Ok(held) if !apart => {
+                    let held: Vec<_> = group.extract_if(.., |queued| names(&queued.item, &held)).collect();
+                    held.into_iter().for_each(|queued| self.spawn_apart(queued));
+                    continue;
                 }
-                // Only one of them is at fault.
-                Err(Trouble::Refused(_) | Trouble::Damaged) if group.len() > 1 => return self.one_by_one(group).await,
-                Err(trouble) => {
-                    self.health.note(&trouble);
-                    return group.drain(..).for_each(|failed| failed.work.tell(Some(trouble.answer())));
+                Ok(_) => DbError::Locked,
+                Err(error) => error,
+            };
+            self.health.note(&error);
+            let waited = std::mem::replace(&mut how, Loading::Again) != Loading::Free;
+            match error {
+                DbError::Refused(_) | DbError::Damaged | DbError::Unknown(_) if group.len() == 1 || apart => {}
+                DbError::Unknown(_) | DbError::Unavailable(_) => {}
+                DbError::Raced if backoff.waits() < RACES => {}
+                _ if apart => {}
+                // Of offers, the next attempt finds those that are held.
+                DbError::Locked if waited => {
+                    how = Loading::Free;
+                    continue;
+                }
+                _ if group.len() == 1 => return group.drain(..).for_each(|queued| self.spawn_apart(queued)),
+                // Only one of them may be at fault.
+                _ => {
+                    for queued in std::mem::take(group) {
+                        Box::pin(self.carry_out(&mut vec![queued], false)).await;
+                    }
+                    return;
                 }
             }
+            if !error.may_pass() {
+                return fail(std::mem::take(group), error.answer());
+            }
+            why = StoreError::Unavailable;
+            backoff.wait().await;
         }
     }
 
-    async fn one_by_one(&self, group: &mut Vec<Queued>) {
-        for queued in std::mem::take(group) {
-            Box::pin(self.carry_out(&mut vec![queued])).await;
-        }
-    }
-
-    async fn attempt(&self, group: &mut [Queued], first_try: bool) -> Result<(), Trouble> {
-        let mut offers: Vec<_> = group.iter().filter_map(|queued| queued.work.offer()).collect();
-        let mut buyers: Vec<_> = group.iter().filter_map(|queued| queued.work.buyer(first_try)).collect();
-        offers.sort_unstable();
-        offers.dedup();
-        buyers.sort_unstable();
-        buyers.dedup();
+    /// Does a group in one transaction, unless another session holds offers of it: then nothing is done, and these are returned.
+    async fn attempt(&self, group: &mut [Queued<Work>], how: Loading) -> Result<Held, DbError> {
+        let mut reads = Reads::default();
+        group.iter().for_each(|queued| queued.item.reads(&mut reads));
         let session = Session::get(&self.pool).await?;
         // Sent together.
-        let load = Stage::load(&session, &self.order, &offers, &buyers);
-        let ((), mut stage) = tokio::try_join!(biased; session.begin(), load)?;
-        for queued in group.iter_mut() {
-            queued.work.decide(&mut stage)?;
+        let load = Rows::load(&session, &self.order, reads, how);
+        let ((), rows) = tokio::try_join!(biased; session.begin(), load)?;
+        if !rows.held.is_empty() {
+            return Ok(rows.held);
         }
-        let begin = Instant::now();
-        if stage.is_unchanged() {
-            session.roll_back().await?;
-        } else {
-            stage.write(&session).await?;
-            session.commit().await?;
+        let mut view = Overlay::new(rows);
+        let mut changes = Vec::new();
+        for queued in group.iter_mut() {
+            for record in queued.item.decide(&view).map_err(|_| DbError::Damaged)? {
+                view.apply(&record.change, Terms::clone, Description::clone).expect("a decision fits its view");
+                changes.push(Pending { sequence: None, record });
+            }
+        }
+        if !changes.is_empty() {
+            write(&session, &self.order, &view, &changes).await?;
+            let begin = Instant::now();
+            let committed = session.commit().await;
+            self.forget(&changes);
+            committed?;
+            self.health.counters.durable(begin.elapsed(), events(&changes));
         }
         self.health.works();
-        self.health.done(group.len(), begin.elapsed(), &stage.events());
-        Ok(())
+        self.health.counters.decided(group.len());
+        Ok(Held::new())
     }
+
+    /// Empties the caches of what has changed, or may have.
+    fn forget(&self, changes: &[Pending]) {
+        let any = |wanted: fn(&Change) -> bool| changes.iter().any(|change| wanted(&change.record.change));
+        if any(|change| matches!(change, Change::KeyRevoked { .. })) {
+            self.keys.forget();
+        }
+        if any(|change| matches!(change, Change::PartnerPut(_))) {
+            self.clients.forget();
+        }
+    }
+}
+
+/// Whether a command names one of these offers.
+fn names(work: &Work, held: &Held) -> bool {
+    let mut reads = Reads::default();
+    work.reads(&mut reads);
+    let offers = reads.offers.iter().map(|key| (key.application, key.offer));
+    offers.chain(reads.owned_offers.iter().copied()).any(|offer| held.contains(&offer))
+}
+
+fn fail(group: Vec<Queued<Work>>, error: StoreError) {
+    for mut queued in group {
+        queued.item.fail(error);
+        queued.item.answer();
+    }
+}
+
+/// How many events of each type the changes are.
+fn events(changes: &[Pending]) -> [u64; 7] {
+    let mut counts = [0; 7];
+    for (_, subject) in changes.iter().filter_map(|change| change.record.change.subject()) {
+        counts[subject.type_index()] += 1;
+    }
+    counts
 }

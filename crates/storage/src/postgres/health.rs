@@ -1,39 +1,32 @@
-//! Whether the database works, how busy the store is, and telling both.
+//! Whether the database works, and telling it.
 
 use super::OpenError;
-use super::trouble::Trouble;
-use crate::stats::StoreStats;
-use std::sync::atomic::{AtomicI64, AtomicU64, AtomicUsize, Ordering};
+use super::error::DbError;
+use crate::stats::{Counters, StoreStats};
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::Duration;
 use tokio::sync::watch;
 
 #[derive(Default)]
 pub(super) struct Health {
     /// Why the database cannot be used, while it cannot.
-    trouble: Mutex<Option<String>>,
+    problem: Mutex<Option<String>>,
     /// Why this program cannot go on with this database.
     fatal: watch::Sender<Option<OpenError>>,
-    pub(super) queued: AtomicUsize,
-    commands: AtomicU64,
-    groups: AtomicU64,
-    largest: AtomicU64,
-    committing: AtomicU64,
-    events: [AtomicU64; 7],
+    pub(super) counters: Counters,
     /// How many standbys a commit waits for.
     standbys: AtomicI64,
 }
 
 impl Health {
-    /// Something did not work. Logged once, until something works again.
-    pub(super) fn note(&self, trouble: &Trouble) {
-        match trouble {
-            // Part of the work.
-            Trouble::Raced => {}
-            Trouble::Damaged => tracing::error!("a stored row cannot be read"),
-            Trouble::Refused(reason) => tracing::error!(reason, "a command is refused: the database cannot keep it"),
-            Trouble::Again(reason) | Trouble::Unknown(reason) => {
-                let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Something failed. Logged once, until something works again.
+    pub(super) fn note(&self, error: &DbError) {
+        match error {
+            DbError::Raced | DbError::Locked => tracing::debug!(reason = error.reason(), "a transaction is repeated"),
+            DbError::Damaged => tracing::error!("a stored row cannot be read"),
+            DbError::Refused(reason) => tracing::error!(reason, "a command failed: the database rejects it"),
+            DbError::Unavailable(reason) | DbError::Failed(reason) | DbError::Unknown(reason) => {
+                let mut known = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
                 if known.replace(reason.clone()).is_none() {
                     tracing::error!(reason, "the database cannot be used; trying again");
                 }
@@ -41,18 +34,24 @@ impl Health {
         }
     }
 
+    /// As [`Self::note`], and gives what a caller learns.
+    pub(super) fn noted(&self, error: &DbError) -> lendpay_domain::store::StoreError {
+        self.note(error);
+        error.answer()
+    }
+
     /// Something worked.
     pub(super) fn works(&self) {
-        let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.problem.lock().unwrap_or_else(PoisonError::into_inner);
         if known.take().is_some() {
             tracing::info!("the database works again");
         }
     }
 
-    pub(super) fn trouble(&self) -> Option<String> {
+    pub(super) fn problem(&self) -> Option<String> {
         self.fatal()
             .map(|problem| problem.to_string())
-            .or_else(|| self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone())
+            .or_else(|| self.problem.lock().unwrap_or_else(PoisonError::into_inner).clone())
     }
 
     /// This program must not go on with this database.
@@ -83,29 +82,8 @@ impl Health {
         self.standbys.store(count, Ordering::Relaxed);
     }
 
-    /// A group is done; its commit took so long.
-    pub(super) fn done(&self, commands: usize, committing: Duration, events: &[usize; 7]) {
-        let commands = commands as u64;
-        self.commands.fetch_add(commands, Ordering::Relaxed);
-        self.groups.fetch_add(1, Ordering::Relaxed);
-        self.largest.fetch_max(commands, Ordering::Relaxed);
-        let nanos = u64::try_from(committing.as_nanos()).unwrap_or(u64::MAX);
-        self.committing.fetch_add(nanos, Ordering::Relaxed);
-        for (counter, more) in self.events.iter().zip(events) {
-            counter.fetch_add(*more as u64, Ordering::Relaxed);
-        }
-    }
-
-    pub(super) fn stats(&self) -> StoreStats {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        StoreStats {
-            queued: self.queued.load(Ordering::Relaxed),
-            commands: count(&self.commands),
-            groups: count(&self.groups),
-            largest_group: count(&self.largest),
-            syncing: Duration::from_nanos(count(&self.committing)),
-            events: self.events.each_ref().map(count),
-            standbys: u64::try_from(self.standbys.load(Ordering::Relaxed)).ok(),
-        }
+    pub(super) fn stats(&self, queued: usize) -> StoreStats {
+        let standbys = u64::try_from(self.standbys.load(Ordering::Relaxed)).ok();
+        StoreStats { standbys, ..self.counters.stats(queued) }
     }
 }

@@ -5,34 +5,39 @@
 //! sequence, no trigger, no foreign key (the commands hold the rules). That is untested but on PostgreSQL.
 //!
 //! Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it (`…_ns`, 0 to 999).
-//! `ordered_at` orders events that are not numbered yet, see `order`.
+//! `ordered_at` is the time of the last change, see `order`. A change has typed columns for what its event says, and a `body`
+//! (`records::ChangeRecord`) with what they do not hold; the description of a buyer is in the buyer's row only. A change without
+//! a sequence of its own, from an import, has a negative one.
 
-use super::OpenError;
 use super::address::{PostgresAddress, chain};
+use super::{OpenError, PostgresOptions, pool};
+use std::sync::atomic::AtomicUsize;
 use tokio_postgres::Client;
 
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 13] = [
+const STEPS: [&str; 14] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         name text NOT NULL,
         oauth_client_id text,
         created_at timestamptz NOT NULL,
-        created_at_ns smallint NOT NULL
+        created_at_ns smallint NOT NULL,
+        ordered_at timestamptz NOT NULL
     )",
     // Unique over all partners, which an index that begins with the partner cannot be.
     "CREATE TABLE oauth_clients (
         oauth_client_id text NOT NULL PRIMARY KEY,
-        partner_id uuid NOT NULL
+        partner_id uuid,
+        ordered_at timestamptz NOT NULL
     )",
     "CREATE TABLE api_keys (
         partner_id uuid NOT NULL,
         key_id uuid NOT NULL,
         hash bytea NOT NULL,
         name text NOT NULL,
-        areas text[] NOT NULL,
+        areas text NOT NULL,
         created_at timestamptz NOT NULL,
         created_at_ns smallint NOT NULL,
         expires_at timestamptz,
@@ -40,12 +45,15 @@ const STEPS: [&str; 13] = [
         revoked_at timestamptz,
         revoked_at_ns smallint NOT NULL,
         last_used_at timestamptz,
+        last_used_at_ns smallint NOT NULL,
+        ordered_at timestamptz NOT NULL,
         PRIMARY KEY (partner_id, key_id)
     )",
-    "CREATE INDEX api_keys_by_hash ON api_keys (hash)",
+    "CREATE UNIQUE INDEX api_keys_by_hash ON api_keys (hash)",
     "CREATE TABLE applications (
         application_id uuid NOT NULL PRIMARY KEY,
-        partner_id uuid NOT NULL
+        partner_id uuid NOT NULL,
+        ordered_at timestamptz NOT NULL
     )",
     "CREATE TABLE offers (
         partner_id uuid NOT NULL,
@@ -88,28 +96,32 @@ const STEPS: [&str; 13] = [
         PRIMARY KEY (partner_id, buyer_id)
     )",
     "CREATE INDEX buyers_by_id ON buyers (buyer_id)",
-    "CREATE INDEX buyers_by_number ON buyers (registration_number, buyer_id)",
-    "CREATE TABLE events (
+    // An entry of an index has at most 2.7 kB; a registration number may be longer.
+    "CREATE INDEX buyers_by_number ON buyers (left(registration_number, 256), buyer_id)",
+    "CREATE TABLE changes (
         partner_id uuid NOT NULL,
-        event_id uuid NOT NULL,
+        change_id uuid NOT NULL,
         sequence bigint,
-        occurred_at timestamptz NOT NULL,
-        occurred_at_ns smallint NOT NULL,
         ordered_at timestamptz NOT NULL,
+        kind text NOT NULL,
+        occurred_at timestamptz,
+        occurred_at_ns smallint NOT NULL,
+        actor text,
+        operation_id uuid,
         application_id uuid,
         offer_id uuid,
         status text,
         buyer_id uuid,
-        actor text NOT NULL,
-        operation_id uuid NOT NULL,
-        PRIMARY KEY (partner_id, event_id)
+        body bytea,
+        PRIMARY KEY (partner_id, ordered_at, change_id)
     ) WITH (fillfactor = 70)",
-    "CREATE INDEX events_by_sequence ON events (sequence)",
-    "CREATE INDEX events_waiting ON events (ordered_at, event_id) WHERE sequence IS NULL",
-    "CREATE TABLE event_counter (
+    "CREATE INDEX changes_by_sequence ON changes (sequence)",
+    "CREATE INDEX changes_waiting ON changes (ordered_at, change_id) WHERE sequence IS NULL",
+    "CREATE TABLE change_counter (
         one integer NOT NULL PRIMARY KEY,
         last bigint NOT NULL
     )",
+    "INSERT INTO change_counter VALUES (1, 0)",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.
@@ -117,13 +129,14 @@ const STEPS: [&str; 13] = [
 /// # Errors
 /// If the database cannot be used, or a newer program has been there.
 pub async fn migrate(address: &PostgresAddress) -> Result<usize, OpenError> {
-    let failed =
-        |error: tokio_postgres::Error| OpenError::Unreachable { address: address.to_string(), reason: chain(&error) };
-    let (client, connection) = address.config.connect(address.tls()?).await.map_err(failed)?;
-    // It ends with the client.
-    tokio::spawn(connection);
+    let unreachable = |reason| OpenError::Unreachable { address: address.to_string(), reason };
+    let failed = |error: tokio_postgres::Error| unreachable(chain(&error));
+    let connection =
+        pool::connect(&address.hosts(), &AtomicUsize::new(0), &address.tls()?, PostgresOptions::default().step).await;
+    let connection = connection.map_err(|error| unreachable(error.reason().to_owned()))?;
+    let client = &connection.client;
     client.batch_execute(TABLE).await.map_err(failed)?;
-    let from = version(&client).await.map_err(failed)?;
+    let from = version(client).await.map_err(failed)?;
     let Some(steps) = usize::try_from(from).ok().and_then(|from| STEPS.get(from..)) else {
         return Err(OpenError::Version { found: from, wanted: VERSION });
     };
@@ -132,7 +145,6 @@ pub async fn migrate(address: &PostgresAddress) -> Result<usize, OpenError> {
         let both = format!("BEGIN; INSERT INTO lendpay_migrations VALUES ({version}, now()); {step}; COMMIT");
         client.batch_execute(&both).await.map_err(failed)?;
     }
-    client.batch_execute("INSERT INTO event_counter VALUES (1, 0) ON CONFLICT DO NOTHING").await.map_err(failed)?;
     Ok(steps.len())
 }
 

@@ -4,79 +4,70 @@
 //! |---|---|
 //! | `address` | the connection string, TLS |
 //! | `migrations` | the tables, and how they come to be |
-//! | `pool` | connections, transactions, waiting between tries |
-//! | `trouble`, `health` | what can go wrong and what follows; telling it |
+//! | `pool`, `session` | connections; statements, transactions, trying again |
+//! | `error`, `health` | what can go wrong and what follows; telling it |
 //! | `statements`, `rows` | every statement; rows and what they stand for |
-//! | `group`, `work`, `stage` | commands that go to the database together: the queue, the domain's decisions, what is written |
-//! | `alone`, `parties` | what is not grouped: trying again, rare commands |
-//! | `read`, `memory`, `uses` | reads; keys and clients for a moment; when keys were used |
-//! | `events`, `order`, `export`, `import` | events and their numbers; everything as records, out and in |
+//! | `group`, `view`, `write` | commands that go to the database together: the queue, the rows that are loaded, what is written |
+//! | `read`, `cache` | reads; keys and clients in memory |
+//! | `numbering`, `order` | the sequences of changes |
+//! | `export`, `import` | every change, out and in |
 
 mod address;
-mod alone;
-mod events;
+mod cache;
+mod error;
 mod export;
 mod group;
 mod health;
 mod import;
-mod memory;
 mod migrations;
+mod numbering;
 mod order;
-mod parties;
 mod pool;
 mod read;
 mod rows;
-mod stage;
+mod session;
 mod statements;
 #[cfg(test)]
 mod tests;
-mod trouble;
-mod uses;
-mod work;
+mod view;
+mod write;
 
 pub use address::PostgresAddress;
 pub use export::PostgresExport;
 pub use import::PostgresImport;
 pub use migrations::migrate;
 
+use crate::job::job;
 use crate::stats::StoreStats;
-use deadpool_postgres::Pool;
-use group::Queue;
+use crate::uses::Hours;
+use group::Groups;
 use health::Health;
-use lendpay_domain::buyer::Buyer;
-use lendpay_domain::event::Event;
-use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
-use lendpay_domain::life_cycle::Action;
-use lendpay_domain::offer::Offer;
-use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{
-    AcceptOffer, AcceptOutcome, AddKey, AddKeyOutcome, Answer, CreateBuyer, CreateBuyerOutcome, FindBuyers, MoveOffer,
-    MoveOutcome, PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome,
-    RevokeKey, RevokeKeyOutcome, Store,
-};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
-use memory::{Clients, Keys};
-use pool::Session;
-use std::sync::{Arc, Mutex, PoisonError};
+use lendpay_domain::Timestamp;
+use lendpay_domain::command::{Command, UseKey, Whole};
+use lendpay_domain::key::KeyHash;
+use lendpay_domain::store::{Answer, Commands, StoreError};
+use session::Session;
+use std::sync::Arc;
 use std::time::Duration;
-use tokio::task::JoinSet;
-use uses::Uses;
-use work::{Move, Put, Work};
+use tokio::sync::{RwLock, Semaphore};
 
 /// How the store uses the database.
 #[derive(Clone, Copy, Debug)]
 pub struct PostgresOptions {
-    /// The most connections. Two carry commands; the others are for reads, the operator's commands and exports.
+    /// The most connections, also counting those on which the database hangs. Two carry commands, up to two exports; the others
+    /// are for reads.
     pub connections: usize,
     /// The most commands that wait; more are refused.
     pub queue: usize,
     /// How long a command may wait for a database that is busy or away.
     pub patience: Duration,
+    /// How long one step may take: a statement, a commit, or the wait for a connection. A database that takes longer hangs.
+    pub step: Duration,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { connections: 16, queue: 4_096, patience: Duration::from_secs(10) }
+        Self { connections: 16, queue: 4_096, patience: Duration::from_secs(10), step: Duration::from_secs(5) }
     }
 }
 
@@ -93,8 +84,8 @@ pub enum OpenError {
     },
     /// The database answers before it has written.
     #[error(
-        "The database has synchronous_commit off: what it says is written could be lost with it. Set it to on, for this \
-         database or its user."
+        "The database has synchronous_commit off or local: what it says is written could be lost with it. Set it to on, \
+         for this database or its user."
     )]
     Asynchronous,
     /// The database did not answer, or said no.
@@ -126,14 +117,12 @@ fn version_problem(found: i32, wanted: i32) -> String {
 
 /// The store. Any number of processes can have it open.
 pub struct PostgresStore {
-    pool: Pool,
-    health: Arc<Health>,
-    patience: Duration,
-    queue: Queue,
-    groups: Mutex<JoinSet<()>>,
-    keys: Keys,
-    clients: Clients,
-    uses: Uses,
+    groups: Arc<Groups>,
+    hours: Hours,
+    /// Whoever notes the use of a key reads this until that is done.
+    uses_under_way: Arc<RwLock<()>>,
+    /// Bounds the exports that are under way.
+    exports: Arc<Semaphore>,
 }
 
 impl PostgresStore {
@@ -147,16 +136,15 @@ impl PostgresStore {
         let pool = pool::pool(address, options, &health)?;
         match Session::get(&pool).await {
             Ok(session) => session.give_back(),
-            Err(trouble) => {
+            Err(error) => {
                 if let Some(problem) = health.fatal() {
                     return Err(problem);
                 }
-                health.note(&trouble);
+                health.note(&error);
             }
         }
-        let (queue, groups) = group::start(&pool, options.queue, options.patience, &health);
-        let (keys, clients, uses) = (Keys::default(), Clients::default(), Uses::start(&pool));
-        Ok(Self { pool, health, patience: options.patience, queue, groups: Mutex::new(groups), keys, clients, uses })
+        let groups = Groups::start(pool, options, health);
+        Ok(Self { groups, hours: Hours::default(), uses_under_way: Arc::default(), exports: export::limit() })
     }
 
     /// Takes no more commands, does those that wait, and closes every connection.
@@ -164,122 +152,45 @@ impl PostgresStore {
     /// # Errors
     /// None yet; commands that could not be done were answered so.
     pub async fn close(&self) -> Answer<()> {
-        self.queue.close();
-        let groups = std::mem::take(&mut *self.groups.lock().unwrap_or_else(PoisonError::into_inner));
-        groups.join_all().await;
-        self.pool.close();
+        self.groups.close().await;
         Ok(())
     }
 
     /// Is ready, with the reason, when this program must not go on with this database; never otherwise.
     pub fn failure(&self) -> impl Future<Output = String> + Send + use<> {
-        self.health.failure()
+        self.groups.health.failure()
     }
 
     /// Why the database cannot be used, if it cannot.
     pub fn failure_reason(&self) -> Option<String> {
-        self.health.trouble()
+        self.groups.health.problem()
     }
 
     /// Counters.
     pub fn stats(&self) -> StoreStats {
-        self.health.stats()
+        self.groups.health.stats(self.groups.queued())
     }
 }
 
-impl Store for PostgresStore {
-    type Export = PostgresExport;
-
-    async fn accept_offer(&self, command: AcceptOffer) -> Answer<AcceptOutcome> {
-        let AcceptOffer { partner, application, offer, stamp } = command;
-        let command = Move { key: (partner, application, offer), action: Action::Accept, stamp };
-        Ok(match self.queue.run(Work::Move, command).await? {
-            MoveOutcome::Done(offer) => AcceptOutcome::Accepted(offer),
-            MoveOutcome::Illegal(illegal) => AcceptOutcome::Refused(illegal),
-            MoveOutcome::NotFound => AcceptOutcome::NotFound,
-        })
-    }
-
-    async fn create_buyer(&self, command: CreateBuyer) -> Answer<CreateBuyerOutcome> {
-        self.queue.run(Work::Create, command).await
-    }
-
-    async fn move_offer(&self, command: MoveOffer) -> Answer<MoveOutcome> {
-        let MoveOffer { application, offer, action, stamp } = command;
-        let Some(partner) = self.owner(application).await? else { return Ok(MoveOutcome::NotFound) };
-        self.queue.run(Work::Move, Move { key: (partner, application, offer), action, stamp }).await
-    }
-
-    async fn put_offer(&self, command: PutOffer) -> Answer<PutOfferOutcome> {
-        let PutOffer { application, offer, terms, stamp } = command;
-        let Some(partner) = self.owner(application).await? else { return Ok(PutOfferOutcome::NoApplication) };
-        let command = Put { key: (partner, application, offer), terms, stamp };
-        self.queue.run(Work::Put, command).await
-    }
-
-    async fn put_partner(&self, command: PutPartner) -> Answer<PutPartnerOutcome> {
-        let outcome = self.alone(command).await;
-        self.clients.forget();
-        outcome
-    }
-
-    async fn add_key(&self, command: AddKey) -> Answer<AddKeyOutcome> {
-        self.alone(command).await
-    }
-
-    async fn revoke_key(&self, command: RevokeKey) -> Answer<RevokeKeyOutcome> {
-        let outcome = self.alone(command).await;
-        self.keys.forget();
-        outcome
-    }
-
-    async fn put_application(&self, command: PutApplication) -> Answer<PutApplicationOutcome> {
-        self.alone(command).await
-    }
-
-    async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
-        self.key(hash).await
+impl Commands for PostgresStore {
+    async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        let (work, waiting) = job(command);
+        self.groups.push(work)?;
+        // Without an answer its group has ended in the middle, by a panic.
+        waiting.outcome(StoreError::OutcomeUnknown, &Whole).await
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
-        self.uses.note(key, at);
-    }
-
-    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
-        self.keys_of_partner(partner, window).await
-    }
-
-    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
-        self.client(client).await
-    }
-
-    async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
-        self.offer_at(application, offer, now).await
-    }
-
-    async fn offers_of(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        self.offers(application, window, now).await
-    }
-
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        self.buyers(query).await
-    }
-
-    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        self.buyer(id).await
-    }
-
-    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
-        self.events_after(after, limit).await
-    }
-
-    async fn export(&self) -> Answer<PostgresExport> {
-        self.begin_export().await
+        let Some(at) = self.hours.new_hour(key, at) else { return };
+        let (work, waiting) = job(UseKey { key, at });
+        // It may be lost.
+        if self.groups.push(work).is_ok() {
+            let under_way = Arc::clone(&self.uses_under_way).try_read_owned();
+            tokio::spawn(async move {
+                let _ = waiting.outcome(StoreError::OutcomeUnknown, &Whole).await;
+                drop(under_way);
+            });
+        }
     }
 
     async fn check(&self) -> Answer<()> {

@@ -1,8 +1,8 @@
-//! In which order events are numbered that wait for a number: a hybrid logical clock (Kulkarni and others, 2014).
+//! In which order changes are numbered that wait for a sequence: a hybrid logical clock (Kulkarni and others, 2014).
 //!
-//! It gives the time of the change, or the microsecond after the last time that it gave or that the change before it of the same
-//! subject has, whichever is later. So what one process did is in the order in which it was done, what happened to one offer too,
-//! whatever the clocks of the processes say; the rest is as near as those are.
+//! It gives the time of the change, or the microsecond after the last time that it gave or saw, whichever is later. Every row has
+//! the time of its last change, and whoever loads a row has seen that. So a change comes after everything that this process did
+//! or has read before it, whatever the clocks of the processes say; the rest is as near as those are.
 
 use lendpay_domain::Timestamp;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -12,13 +12,18 @@ pub(super) struct Order(AtomicI64);
 
 impl Order {
     /// The time that orders a change.
-    pub(super) fn next(&self, at: Timestamp, before: Option<Timestamp>) -> Timestamp {
-        let wanted = before.map_or(i64::MIN, |before| before.timestamp_micros() + 1).max(at.timestamp_micros());
+    pub(super) fn next(&self, at: Option<Timestamp>) -> Timestamp {
+        let wanted = at.map_or(i64::MIN, |at| at.timestamp_micros());
         let next = |last: i64| wanted.max(last + 1);
         let last = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(next(last)));
         // The update never refuses; both arms hold what was there before it.
         let micros = next(last.unwrap_or_else(|last| last));
-        Timestamp::from_timestamp_micros(micros).unwrap_or(at)
+        Timestamp::from_timestamp_micros(micros).expect("no clock is 200,000 years ahead")
+    }
+
+    /// A change with this time was read.
+    pub(super) fn observe(&self, at: Timestamp) {
+        self.0.fetch_max(at.timestamp_micros(), Ordering::Relaxed);
     }
 }
 
@@ -31,13 +36,15 @@ mod tests {
     }
 
     #[test]
-    fn a_change_comes_after_what_this_process_did_and_after_the_one_before_it() {
+    fn a_change_comes_after_what_this_process_did_and_what_it_read() {
         let order = Order::default();
-        assert_eq!(order.next(at(5), None), at(5));
-        assert_eq!(order.next(at(5), None), at(6), "a clock that stands still");
-        assert_eq!(order.next(at(1), None), at(7), "a clock that was set back");
-        assert_eq!(order.next(at(9), Some(at(20))), at(21), "another process's clock is early");
-        assert_eq!(order.next(at(9), Some(at(8))), at(22));
-        assert_eq!(order.next(at(90), Some(at(8))), at(90));
+        assert_eq!(order.next(Some(at(5))), at(5));
+        assert_eq!(order.next(Some(at(5))), at(6), "a clock that stands still");
+        assert_eq!(order.next(Some(at(1))), at(7), "a clock that was set back");
+        order.observe(at(20));
+        assert_eq!(order.next(Some(at(9))), at(21), "another process's clock is early");
+        order.observe(at(8));
+        assert_eq!(order.next(None), at(22), "no time of its own");
+        assert_eq!(order.next(Some(at(90))), at(90));
     }
 }

@@ -1,21 +1,23 @@
-//! Connections, and what is done on them.
+//! Connections: how they are made, checked and kept.
 
 use super::address::PostgresAddress;
+use super::error::DbError;
 use super::health::Health;
-use super::trouble::Trouble;
 use super::{OpenError, PostgresOptions, migrations, statements as sql};
-use deadpool_postgres::{Hook, HookError, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime, Timeouts};
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::sync::Arc;
+use deadpool::Runtime;
+use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
+use std::collections::HashMap;
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tokio_postgres::Config;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Row, Statement};
+use tokio_postgres::error::Severity;
+use tokio_postgres::{AsyncMessage, Client, Config, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-/// How long one step may take: a statement, or a connection. A database that takes longer is one that hangs.
-pub(super) const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) type Pool = managed::Pool<Manager>;
 
-pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+pub(super) type Object = managed::Object<Manager>;
 
 /// Makes the pool. Nothing is connected yet.
 pub(super) fn pool(
@@ -23,136 +25,109 @@ pub(super) fn pool(
     options: PostgresOptions,
     health: &Arc<Health>,
 ) -> Result<Pool, OpenError> {
-    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = Manager::from_config(Config::clone(&address.config), address.tls()?, recycling);
-    let health = Arc::clone(health);
-    let check = Hook::async_fn(move |client: &mut deadpool_postgres::ClientWrapper, _| {
-        let health = Arc::clone(&health);
-        Box::pin(async move {
-            let found = migrations::version(client).await.map_err(HookError::Backend)?;
-            let waits = client.query_one(sql::COMMITS_WAIT, &[]).await.map_err(HookError::Backend)?;
-            let problem = if found != migrations::VERSION {
-                OpenError::Version { found, wanted: migrations::VERSION }
-            } else if !waits.try_get(0).map_err(HookError::Backend)? {
-                OpenError::Asynchronous
-            } else {
-                return Ok(());
-            };
-            health.fail(problem.clone());
-            Err(HookError::message(problem.to_string()))
-        })
-    });
-    Pool::builder(manager)
-        .max_size(options.connections)
-        .timeouts(Timeouts { wait: Some(PATIENCE), create: Some(PATIENCE), recycle: Some(PATIENCE) })
-        .runtime(Runtime::Tokio1)
-        .post_create(check)
-        .build()
-        .map_err(|error| OpenError::Tls(error.to_string()))
+    let (hosts, health) = (address.hosts(), Arc::clone(health));
+    // Each host has its time, so the whole needs no other bound.
+    let manager = Manager { hosts, last_good: AtomicUsize::new(0), tls: address.tls()?, health, step: options.step };
+    let timeouts = Timeouts { wait: Some(options.step), create: None, recycle: Some(options.step) };
+    let pool = Pool::builder(manager).max_size(options.connections).timeouts(timeouts).runtime(Runtime::Tokio1);
+    pool.build().map_err(|error| OpenError::Tls(error.to_string()))
 }
 
-/// A connection for a while. It is thrown away unless it is given back: after an error nobody knows what state it is in.
-pub(super) struct Session(Option<Object>);
+/// Makes connections.
+pub(super) struct Manager {
+    /// One configuration for each host.
+    hosts: Vec<Config>,
+    /// The host of the last connection, which is asked first.
+    last_good: AtomicUsize,
+    tls: MakeRustlsConnect,
+    health: Arc<Health>,
+    /// How long a statement may take.
+    step: Duration,
+}
 
-impl Session {
-    pub(super) async fn get(pool: &Pool) -> Result<Self, Trouble> {
-        Ok(Self(Some(pool.get().await?)))
+/// A connection with what was prepared on it.
+pub(super) struct Connection {
+    pub(super) client: Client,
+    statements: Mutex<HashMap<&'static str, Statement>>,
+    /// Whether the database has sent a warning since this was last set to false.
+    pub(super) warned: Arc<AtomicBool>,
+    /// How long a statement may take.
+    pub(super) step: Duration,
+}
+
+impl Connection {
+    pub(super) async fn prepared(&self, sql: &'static str) -> Result<Statement, tokio_postgres::Error> {
+        let known = self.statements.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
+        if let Some(statement) = known {
+            return Ok(statement);
+        }
+        let statement = self.client.prepare(sql).await?;
+        self.statements.lock().unwrap_or_else(PoisonError::into_inner).insert(sql, statement.clone());
+        Ok(statement)
     }
+}
 
-    fn client(&self) -> Result<&Object, Trouble> {
-        // It is only taken by what consumes the session.
-        self.0.as_ref().ok_or_else(|| Trouble::Again("the connection is gone".to_owned()))
-    }
-
-    /// Back to the pool.
-    pub(super) fn give_back(mut self) {
-        drop(self.0.take());
-    }
-
-    async fn prepared(&self, sql: &str) -> Result<Statement, Trouble> {
-        in_time(self.client()?.prepare_cached(sql)).await
-    }
-
-    pub(super) async fn rows(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
-        let statement = self.prepared(sql).await?;
-        in_time(self.client()?.query(&statement, parameters)).await
-    }
-
-    pub(super) async fn row(&self, sql: &str, parameters: Parameters<'_>) -> Result<Option<Row>, Trouble> {
-        Ok(self.rows(sql, parameters).await?.into_iter().next())
-    }
-
-    /// Runs a statement; returns how many rows it changed.
-    pub(super) async fn run(&self, sql: &str, parameters: Parameters<'_>) -> Result<usize, Trouble> {
-        let statement = self.prepared(sql).await?;
-        let changed = in_time(self.client()?.execute(&statement, parameters)).await?;
-        Ok(usize::try_from(changed).unwrap_or(usize::MAX))
-    }
-
-    pub(super) async fn begin(&self) -> Result<(), Trouble> {
-        in_time(self.client()?.batch_execute("BEGIN")).await
-    }
-
-    /// Begins what sees one moment.
-    pub(super) async fn begin_snapshot(&self) -> Result<(), Trouble> {
-        in_time(self.client()?.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")).await
-    }
-
-    /// Ends a transaction that has changed nothing, or whose changes are not wanted.
-    pub(super) async fn roll_back(self) -> Result<(), Trouble> {
-        in_time(self.client()?.batch_execute("ROLLBACK")).await?;
-        self.give_back();
-        Ok(())
-    }
-
-    /// Makes it durable. A commit is never cancelled: if it takes too long, the connection is dropped and nobody knows.
-    pub(super) async fn commit(self) -> Result<(), Trouble> {
-        match tokio::time::timeout(PATIENCE, self.client()?.batch_execute("COMMIT")).await {
-            Ok(Ok(())) => {
-                self.give_back();
-                Ok(())
+/// Connects to the first of some hosts that answers in its time and can write, beginning with the one at `first`. The time of a
+/// host is its `connect_timeout`, for the whole attempt.
+pub(super) async fn connect(
+    hosts: &[Config],
+    first: &AtomicUsize,
+    tls: &MakeRustlsConnect,
+    step: Duration,
+) -> Result<Connection, DbError> {
+    let (start, mut problem) = (first.load(Ordering::Relaxed), "no host is named".to_owned());
+    for n in (start..start + hosts.len()).map(|n| n % hosts.len()) {
+        let config = &hosts[n];
+        let limit = config.get_connect_timeout().copied().unwrap_or(step);
+        match tokio::time::timeout(limit, config.connect(tls.clone())).await {
+            Ok(Ok((client, mut connection))) => {
+                first.store(n, Ordering::Relaxed);
+                let warned = Arc::new(AtomicBool::new(false));
+                let flag = Arc::clone(&warned);
+                // Ends with the client, or with the connection.
+                tokio::spawn(async move {
+                    while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+                        if let AsyncMessage::Notice(notice) = message
+                            && notice.parsed_severity() == Some(Severity::Warning)
+                        {
+                            flag.store(true, Ordering::Release);
+                        }
+                    }
+                });
+                return Ok(Connection { client, statements: Mutex::default(), warned, step });
             }
-            Ok(Err(error)) => Err(Trouble::of_commit(error)),
-            Err(_elapsed) => Err(Trouble::Unknown("a commit took too long".to_owned())),
+            Ok(Err(error)) => problem = super::address::chain(&error),
+            Err(_elapsed) => problem = "a host did not answer in time".to_owned(),
         }
     }
+    Err(DbError::Unavailable(problem))
 }
 
-impl Drop for Session {
-    fn drop(&mut self) {
-        if let Some(object) = self.0.take() {
-            // Not back to the pool.
-            drop(Object::take(object));
-        }
-    }
-}
+impl managed::Manager for Manager {
+    type Type = Connection;
+    type Error = DbError;
 
-async fn in_time<T>(work: impl Future<Output = Result<T, tokio_postgres::Error>>) -> Result<T, Trouble> {
-    match tokio::time::timeout(PATIENCE, work).await {
-        Ok(done) => Ok(done?),
-        Err(_elapsed) => Err(Trouble::Again("the database does not answer".to_owned())),
-    }
-}
-
-/// Waits between two tries: 20 ms, twice as long each time, up to half a second, and a little by chance so that processes do not
-/// meet again and again.
-pub(super) struct Backoff(u32);
-
-impl Backoff {
-    pub(super) const fn new() -> Self {
-        Self(0)
-    }
-
-    /// Whether nothing has been tried in vain yet.
-    pub(super) const fn is_new(&self) -> bool {
-        self.0 == 0
+    async fn create(&self) -> Result<Connection, DbError> {
+        let connection = connect(&self.hosts, &self.last_good, &self.tls, self.step).await?;
+        let check = async {
+            let found = migrations::version(&connection.client).await?;
+            let row = connection.client.query_one(sql::COMMITS_WAIT, &[]).await?;
+            Ok::<_, DbError>((found, row.try_get::<_, bool>(0)?))
+        };
+        let checked = tokio::time::timeout(self.step, check).await;
+        let (found, waits) = checked.map_err(|_| DbError::Unavailable("the database does not answer".to_owned()))??;
+        let problem = if found != migrations::VERSION {
+            OpenError::Version { found, wanted: migrations::VERSION }
+        } else if !waits {
+            OpenError::Asynchronous
+        } else {
+            return Ok(connection);
+        };
+        self.health.fail(problem.clone());
+        Err(DbError::Unavailable(problem.to_string()))
     }
 
-    pub(super) async fn wait(&mut self) {
-        let base = 20_u64.saturating_mul(1 << self.0.min(5)).min(500);
-        self.0 += 1;
-        // The keys that the standard library draws for its maps are all the chance that is needed.
-        let jitter = RandomState::new().build_hasher().finish() % (base / 2 + 1);
-        tokio::time::sleep(Duration::from_millis(base + jitter)).await;
+    async fn recycle(&self, connection: &mut Connection, _: &Metrics) -> RecycleResult<DbError> {
+        if connection.client.is_closed() { Err(RecycleError::message("the connection is closed")) } else { Ok(()) }
     }
 }

@@ -1,91 +1,113 @@
 //! Reads: what is committed now, on any connection.
 
 use super::PostgresStore;
-use super::alone::persist;
-use super::pool::{Parameters, Session};
-use super::rows;
+use super::error::DbError;
+use super::rows::{self, kept};
+use super::session::{Parameters, Session, persist};
 use super::statements as sql;
-use super::trouble::Trouble;
 use lendpay_domain::buyer::Buyer;
+use lendpay_domain::event::Event;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, FindBuyers};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
+use lendpay_domain::store::{Answer, FindBuyers, Queries, StoreError};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use tokio_postgres::Row;
 
 impl PostgresStore {
     /// Runs a statement that only reads, again if the database was away.
-    pub(super) async fn read(&self, sql: &str, parameters: Parameters<'_>) -> Answer<Vec<Row>> {
-        persist(&self.health, self.patience, || self.read_once(sql, parameters)).await
-    }
-
-    async fn read_once(&self, sql: &str, parameters: Parameters<'_>) -> Result<Vec<Row>, Trouble> {
-        let session = Session::get(&self.pool).await?;
-        let rows = session.rows(sql, parameters).await?;
-        session.give_back();
-        Ok(rows)
+    pub(super) async fn read(&self, sql: &'static str, parameters: Parameters<'_>) -> Answer<Vec<Row>> {
+        let once = || async {
+            let session = Session::get(&self.groups.pool).await?;
+            let rows = session.rows(sql, parameters).await?;
+            session.give_back();
+            Ok(rows)
+        };
+        persist(&self.groups.health, self.groups.patience, once).await
     }
 
     /// Reads rows as what they stand for.
-    pub(super) async fn read_as<T>(
+    async fn read_as<T>(
         &self,
-        sql: &str,
+        sql: &'static str,
         parameters: Parameters<'_>,
-        read: impl Fn(&Row) -> Result<T, rows::Damaged>,
+        read: impl Fn(&Row) -> rows::Read<T>,
     ) -> Answer<Vec<T>> {
         let found = self.read(sql, parameters).await?;
         let read: Result<Vec<_>, _> = found.iter().map(read).collect();
-        read.map_err(|damaged| {
-            let trouble = damaged.into();
-            self.health.note(&trouble);
-            trouble.answer()
-        })
+        read.map_err(|damaged| self.groups.health.noted(&damaged.into()))
     }
 
-    pub(super) async fn key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
-        let asked = match self.keys.get(&hash) {
+    /// The owner of an application, which never changes: what belongs to a partner is looked for by the partner.
+    async fn owner(&self, application: ApplicationId) -> Answer<Option<PartnerId>> {
+        Ok(self.read_as(sql::OWNER, &[&application.uuid()], rows::partner_id).await?.into_iter().next())
+    }
+
+    /// Whether the database takes writes. Asked once: whoever asks wants to know how it is now.
+    pub(super) async fn writable(&self) -> Answer<()> {
+        let health = &self.groups.health;
+        if self.groups.pool.is_closed() {
+            return Err(StoreError::Unavailable);
+        }
+        let asked = async {
+            let session = Session::get(&self.groups.pool).await?;
+            let row = session.row(sql::IS_WRITABLE, &[]).await?;
+            session.give_back();
+            let row = row.ok_or(DbError::Damaged)?;
+            health.standbys(row.try_get(1)?);
+            match row.try_get(0)? {
+                true => Ok(()),
+                false => Err(DbError::Unavailable("the database can only be read".to_owned())),
+            }
+        };
+        asked.await.map(|()| health.works()).map_err(|error| health.noted(&error))
+    }
+}
+
+impl Queries for PostgresStore {
+    async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
+        let asked = match self.groups.keys.get(&hash) {
             Ok(key) => return Ok(Some(key)),
             Err(asked) => asked,
         };
         let found = self.read_as(sql::FIND_KEY, &[&hash.to_bytes().as_slice()], rows::key).await?;
-        let key = found.into_iter().next().map(|found| found.key);
-        if let Some(key) = &key {
-            self.keys.put(&asked, hash, key.clone());
-        }
-        Ok(key)
+        let Some(row) = found.into_iter().next() else { return Ok(None) };
+        self.groups.order.observe(row.version);
+        self.groups.keys.put(&asked, hash, row.value.key.clone());
+        Ok(Some(row.value.key))
     }
 
-    pub(super) async fn client(&self, client: &str) -> Answer<Option<PartnerId>> {
-        let asked = match self.clients.get(client) {
+    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
+        if self.read(sql::PARTNER_IS_THERE, &[&partner.uuid()]).await?.is_empty() {
+            return Ok(None);
+        }
+        let after = window.after.map(KeyId::uuid);
+        let parameters: Parameters<'_> = &[&partner.uuid(), &after, &one_more(window.limit)];
+        let found = self.read_as(sql::LIST_KEYS, parameters, rows::key).await?;
+        let keys = found.into_iter().map(|row| row.value).collect();
+        Ok(Some(page(keys, window.limit, |item: &KeyInUse| item.key.id)))
+    }
+
+    async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
+        let asked = match self.groups.clients.get(client) {
             Ok(partner) => return Ok(Some(partner)),
             Err(asked) => asked,
         };
-        let found = self.read_as(sql::FIND_CLIENT, &[&rows::kept(client)], rows::partner_id).await?;
-        let partner = found.into_iter().next();
-        if let Some(partner) = partner {
-            self.clients.put(&asked, client.to_owned(), partner);
-        }
-        Ok(partner)
+        let found = self.read_as(sql::FIND_CLIENT, &[&kept(client)], rows::client).await?;
+        let Some(row) = found.into_iter().next() else { return Ok(None) };
+        self.groups.order.observe(row.version);
+        self.groups.clients.put(&asked, client.to_owned(), row.value);
+        Ok(Some(row.value))
     }
 
-    /// Whose an application is. It never changes.
-    pub(super) async fn owner(&self, application: ApplicationId) -> Answer<Option<PartnerId>> {
-        Ok(self.read_as(sql::OWNER, &[&application.uuid()], rows::partner_id).await?.into_iter().next())
+    async fn find_offer(&self, application: ApplicationId, id: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
+        let Some(partner) = self.owner(application).await? else { return Ok(None) };
+        let parameters: Parameters<'_> = &[&partner.uuid(), &application.uuid(), &id.uuid()];
+        let found = self.read_as(sql::FIND_OFFER, parameters, rows::offer).await?;
+        Ok(found.into_iter().next().map(|row| row.value.seen_at(now)))
     }
 
-    pub(super) async fn offer_at(
-        &self,
-        application: ApplicationId,
-        id: OfferId,
-        now: Timestamp,
-    ) -> Answer<Option<Offer>> {
-        let found =
-            self.read_as(sql::FIND_OFFER, &[&application.uuid(), &id.uuid()], |row| rows::offer(row, 0)).await?;
-        Ok(found.into_iter().next().map(|(offer, _)| offer.seen_at(now)))
-    }
-
-    pub(super) async fn offers(
+    async fn offers_of(
         &self,
         application: ApplicationId,
         window: Window<OfferId>,
@@ -94,68 +116,34 @@ impl PostgresStore {
         let Some(partner) = self.owner(application).await? else { return Ok(None) };
         let after = window.after.map(OfferId::uuid);
         let parameters: Parameters<'_> = &[&partner.uuid(), &application.uuid(), &after, &one_more(window.limit)];
-        let found = self.read_as(sql::LIST_OFFERS, parameters, |row| rows::offer(row, 0)).await?;
-        let offers = found.into_iter().map(|(offer, _)| offer.seen_at(now)).collect();
-        Ok(Some(page(offers, window.limit, |offer| offer.id)))
+        let found = self.read_as(sql::LIST_OFFERS, parameters, rows::offer).await?;
+        let offers = found.into_iter().map(|row| row.value.seen_at(now)).collect();
+        Ok(Some(page(offers, window.limit, |offer: &Offer| offer.id)))
     }
 
-    pub(super) async fn buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        let found = self.read_as(sql::FIND_BUYER, &[&id.uuid()], |row| rows::buyer(row, 0)).await?;
-        Ok(found.into_iter().next().map(|(buyer, _)| buyer))
-    }
-
-    pub(super) async fn buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
         let FindBuyers { registration_number, window } = query;
         let (after, limit) = (window.after.map(BuyerId::uuid), one_more(window.limit));
-        let read = |row: &Row| rows::buyer(row, 0);
         let found = match &registration_number {
             Some(number) => {
-                self.read_as(sql::LIST_BUYERS_BY_NUMBER, &[&rows::kept(number), &after, &limit], read).await?
+                self.read_as(sql::LIST_BUYERS_BY_NUMBER, &[&kept(number), &after, &limit], rows::buyer).await?
             }
-            None => self.read_as(sql::LIST_BUYERS, &[&after, &limit], read).await?,
+            None => self.read_as(sql::LIST_BUYERS, &[&after, &limit], rows::buyer).await?,
         };
-        Ok(page(found.into_iter().map(|(buyer, _)| buyer).collect(), window.limit, |buyer| buyer.id))
+        let buyers = found.into_iter().map(|(id, stored)| stored.buyer(id)).collect();
+        Ok(page(buyers, window.limit, |buyer: &Buyer| buyer.id))
     }
 
-    pub(super) async fn keys_of_partner(
-        &self,
-        partner: PartnerId,
-        window: Window<KeyId>,
-    ) -> Answer<Option<Page<KeyInUse, KeyId>>> {
-        if self.read(sql::PARTNER_IS_THERE, &[&partner.uuid()]).await?.is_empty() {
-            return Ok(None);
-        }
-        let after = window.after.map(KeyId::uuid);
-        let parameters: Parameters<'_> = &[&partner.uuid(), &after, &one_more(window.limit)];
-        let found = self.read_as(sql::LIST_KEYS, parameters, rows::key).await?;
-        Ok(Some(page(found, window.limit, |item| item.key.id)))
+    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
+        let found = self.read_as(sql::FIND_BUYER, &[&id.uuid()], rows::buyer).await?;
+        Ok(found.into_iter().next().map(|(id, stored)| stored.buyer(id)))
     }
 
-    /// Whether the database takes writes. Asked once, without patience: whoever asks wants to know how it is now.
-    pub(super) async fn writable(&self) -> Answer<()> {
-        if self.pool.is_closed() {
-            return Err(StoreError::Unavailable);
-        }
-        let asked = async {
-            let session = Session::get(&self.pool).await?;
-            let row = session.row(sql::IS_WRITABLE, &[]).await?;
-            session.give_back();
-            let row = row.ok_or(Trouble::Damaged)?;
-            self.health.standbys(row.try_get(1)?);
-            Ok(row.try_get(0)?)
-        };
-        let outcome = match asked.await {
-            Ok(true) => {
-                self.health.works();
-                return Ok(());
-            }
-            Ok(false) => Err(Trouble::Again("the database can only be read".to_owned())),
-            Err(trouble) => Err(trouble),
-        };
-        outcome.map_err(|trouble: Trouble| {
-            self.health.note(&trouble);
-            trouble.answer()
-        })
+    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
+        let Ok(after) = i64::try_from(after) else { return Ok(Vec::new()) };
+        self.number(limit).await?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.read_as(sql::LIST_EVENTS, &[&after, &limit], rows::event).await
     }
 }
 

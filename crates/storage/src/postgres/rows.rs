@@ -1,6 +1,9 @@
 //! Rows and what they stand for.
 
-use lendpay_domain::buyer::{BankAccount, Buyer, Description};
+use crate::codec;
+use crate::records::ChangeRecord;
+use lendpay_domain::buyer::{BankAccount, Description};
+use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::idempotency::Fingerprint;
@@ -8,23 +11,34 @@ use lendpay_domain::key::{Area, KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::{Details, Duration, FundingType, Offer, OfferType, RedirectUrl, Status, Terms};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::text::Name;
+use lendpay_domain::view::StoredBuyer;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use rust_decimal::Decimal;
 use std::borrow::Cow;
 use tokio_postgres::Row;
+use tokio_postgres::types::FromSql;
 use uuid::Uuid;
 
 /// A row that is not what was written.
 #[derive(Debug)]
 pub(super) struct Damaged;
 
-type Read<T> = Result<T, Damaged>;
+pub(super) type Read<T> = Result<T, Damaged>;
 
-fn get<'a, T: tokio_postgres::types::FromSql<'a>>(row: &'a Row, column: usize) -> Read<T> {
-    row.try_get(column).map_err(|_| Damaged)
+impl From<Damaged> for super::error::DbError {
+    fn from(_: Damaged) -> Self {
+        Self::Damaged
+    }
 }
 
-/// What PostgreSQL cannot keep in a text is written in another way: it has no NUL.
+/// What a row stands for, and the time of its last change.
+#[derive(Clone)]
+pub(super) struct Versioned<T> {
+    pub(super) value: T,
+    pub(super) version: Timestamp,
+}
+
+/// PostgreSQL cannot keep a NUL in a text; it is written as this and a digit.
 const ESCAPE: char = '\u{1a}';
 
 /// A text as it is kept.
@@ -36,152 +50,214 @@ pub(super) fn kept(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The same read back.
-fn text(row: &Row, column: usize) -> Read<Option<String>> {
-    let text: Option<String> = get(row, column)?;
-    Ok(text.map(|text| match text.contains(ESCAPE) {
-        true => text.replace("\u{1a}0", "\0").replace("\u{1a}1", "\u{1a}"),
-        false => text,
-    }))
+/// A time to the microsecond.
+pub(super) fn micros(at: Timestamp) -> Timestamp {
+    at - chrono::TimeDelta::nanoseconds(nanos(at).into())
 }
 
-/// A time to the microsecond, and what it has of nanoseconds.
-pub(super) fn split(at: Timestamp) -> (Timestamp, i16) {
-    let rest = at.timestamp_subsec_nanos() % 1_000;
-    (at - chrono::TimeDelta::nanoseconds(rest.into()), i16::try_from(rest).unwrap_or_default())
+/// What a time has of nanoseconds.
+pub(super) fn nanos(at: Timestamp) -> i16 {
+    i16::try_from(at.timestamp_subsec_nanos() % 1_000).expect("less than 1,000")
 }
 
-/// The same for a time that may be absent.
-pub(super) fn split_some(at: Option<Timestamp>) -> (Option<Timestamp>, i16) {
-    at.map(split).map_or((None, 0), |(at, rest)| (Some(at), rest))
+/// A row that is read column by column.
+pub(super) struct Reader<'a> {
+    row: &'a Row,
+    column: usize,
 }
 
-fn time(row: &Row, column: usize) -> Read<Option<Timestamp>> {
-    let (at, rest): (Option<Timestamp>, Option<i16>) = (get(row, column)?, get(row, column + 1)?);
-    Ok(at.map(|at| at + chrono::TimeDelta::nanoseconds(rest.unwrap_or_default().into())))
+impl<'a> Reader<'a> {
+    pub(super) const fn new(row: &'a Row) -> Self {
+        Self { row, column: 0 }
+    }
+
+    pub(super) fn get<T: FromSql<'a>>(&mut self) -> Read<T> {
+        self.column += 1;
+        self.row.try_get(self.column - 1).map_err(|_| Damaged)
+    }
+
+    fn text(&mut self) -> Read<Option<String>> {
+        let text: Option<String> = self.get()?;
+        Ok(text.map(|text| match text.contains(ESCAPE) {
+            true => text.replace("\u{1a}0", "\0").replace("\u{1a}1", "\u{1a}"),
+            false => text,
+        }))
+    }
+
+    fn name(&mut self) -> Read<Name> {
+        Name::parse(&self.text()?.ok_or(Damaged)?).map_err(|_| Damaged)
+    }
+
+    fn time(&mut self) -> Read<Option<Timestamp>> {
+        let (at, rest): (Option<Timestamp>, Option<i16>) = (self.get()?, self.get()?);
+        Ok(at.map(|at| at + chrono::TimeDelta::nanoseconds(rest.unwrap_or_default().into())))
+    }
+
+    fn named<T: Copy>(&mut self, all: &[T], name: fn(T) -> &'static str) -> Read<Option<T>> {
+        let text: Option<&str> = self.get()?;
+        text.map(|text| all.iter().copied().find(|value| name(*value) == text).ok_or(Damaged)).transpose()
+    }
+
+    fn number<T, E>(&mut self, new: fn(Decimal) -> Result<T, E>) -> Read<Option<T>> {
+        self.get::<Option<Decimal>>()?.map(new).transpose().map_err(|_| Damaged)
+    }
+
+    fn bytes<const N: usize>(&mut self) -> Read<Option<[u8; N]>> {
+        self.get::<Option<&[u8]>>()?.map(|bytes| bytes.try_into().map_err(|_| Damaged)).transpose()
+    }
+
+    fn partner_id(&mut self) -> Read<PartnerId> {
+        self.get().map(PartnerId::new)
+    }
+
+    fn versioned<T>(&mut self, value: T) -> Read<Versioned<T>> {
+        Ok(Versioned { value, version: self.get()? })
+    }
 }
-
-fn named<T: Copy>(row: &Row, column: usize, all: &[T], name: fn(T) -> &'static str) -> Read<Option<T>> {
-    let text: Option<&str> = get(row, column)?;
-    let find = |text| all.iter().copied().find(|value| name(*value) == text).ok_or(Damaged);
-    text.map(find).transpose()
-}
-
-/// An offer, and the time that orders its last event.
-pub(super) fn offer(row: &Row, first: usize) -> Read<(Offer, Timestamp)> {
-    let rate = |column| -> Read<Option<Rate>> {
-        get::<Option<Decimal>>(row, column)?.map(Rate::new).transpose().map_err(|_| Damaged)
-    };
-    let terms = Terms {
-        details: Details::parse(&text(row, first + 3)?.ok_or(Damaged)?).map_err(|_| Damaged)?,
-        funding_type: named(row, first + 4, FundingType::ALL, FundingType::name)?.ok_or(Damaged)?,
-        offer_type: named(row, first + 5, OfferType::ALL, OfferType::name)?.ok_or(Damaged)?,
-        annual_percentage_rate: rate(first + 6)?.ok_or(Damaged)?,
-        interest_rate: rate(first + 7)?,
-        expiry_at: time(row, first + 8)?,
-        redirect_url: text(row, first + 10)?.map(RedirectUrl::restored),
-        amount: get::<Option<Decimal>>(row, first + 11)?.map(Amount::new).transpose().map_err(|_| Damaged)?,
-        duration: named(row, first + 12, Duration::ALL, Duration::name)?,
-    };
-    let offer = Offer {
-        partner: PartnerId::new(get(row, first)?),
-        application: ApplicationId::new(get(row, first + 1)?),
-        id: OfferId::new(get(row, first + 2)?),
-        terms,
-        status: named(row, first + 13, Status::ALL, Status::name)?.ok_or(Damaged)?,
-        status_changed_at: time(row, first + 14)?.ok_or(Damaged)?,
-    };
-    Ok((offer, get(row, first + 16)?))
-}
-
-/// A buyer, and its payload's digest if its creation can be repeated.
-pub(super) fn buyer(row: &Row, first: usize) -> Read<(Buyer, Option<Fingerprint>)> {
-    let field = |n| text(row, first + n);
-    let account = BankAccount {
-        currency_code: field(7)?,
-        account_name: field(8)?,
-        sort_code: field(9)?,
-        account_number: field(10)?,
-        bic: field(11)?,
-        account_type: field(12)?,
-        iban: field(13)?,
-    };
-    let description = Description {
-        name: field(2)?,
-        registration_number: field(3)?,
-        country_code: field(4)?,
-        kind: get(row, first + 5)?,
-        bank_account: get::<bool>(row, first + 6)?.then_some(account),
-    };
-    let fingerprint = get::<Option<&[u8]>>(row, first + 14)?.map(|bytes| bytes.try_into().map(Fingerprint::from_bytes));
-    let buyer = Buyer {
-        partner: PartnerId::new(get(row, first)?),
-        id: BuyerId::new(get(row, first + 1)?),
-        description,
-        created_at: time(row, first + 15)?.ok_or(Damaged)?,
-    };
-    Ok((buyer, fingerprint.transpose().map_err(|_| Damaged)?))
-}
-
-/// An event; it must have its number.
-pub(super) fn event(row: &Row) -> Read<Event> {
-    let id = |column| get::<Option<Uuid>>(row, column);
-    let subject = match (id(5)?, id(6)?, id(8)?) {
-        (Some(application), Some(offer), None) => Subject::Offer {
-            application: ApplicationId::new(application),
-            offer: OfferId::new(offer),
-            status: named(row, 7, Status::ALL, Status::name)?.ok_or(Damaged)?,
-        },
-        (None, None, Some(buyer)) => Subject::Buyer(BuyerId::new(buyer)),
-        _ => return Err(Damaged),
-    };
-    Ok(Event {
-        sequence: get::<Option<i64>>(row, 2)?.and_then(|number| u64::try_from(number).ok()).ok_or(Damaged)?,
-        id: EventId::new(get(row, 1)?),
-        occurred_at: time(row, 3)?.ok_or(Damaged)?,
-        partner: PartnerId::new(get(row, 0)?),
-        subject,
-        actor: Actor::parse(get(row, 9)?).ok_or(Damaged)?,
-        operation: OperationId::from_bytes(get::<Uuid>(row, 10)?.into_bytes()),
-    })
-}
-
-/// How many columns an event has.
-pub(super) const EVENT: usize = 11;
-
-/// How many columns an offer has.
-pub(super) const OFFER: usize = 17;
 
 /// A row that is a partner's id and no more.
 pub(super) fn partner_id(row: &Row) -> Read<PartnerId> {
-    get(row, 0).map(PartnerId::new)
+    Reader::new(row).partner_id()
 }
 
-pub(super) fn partner(id: PartnerId, row: &Row, first: usize) -> Read<Partner> {
-    Ok(Partner {
-        id,
-        name: name(row, first)?,
-        oauth_client_id: text(row, first + 1)?,
-        created_at: time(row, first + 2)?.ok_or(Damaged)?,
-    })
+/// The partner that a client is.
+pub(super) fn client(row: &Row) -> Read<Versioned<PartnerId>> {
+    let mut row = Reader::new(row);
+    let partner = row.partner_id()?;
+    row.versioned(partner)
 }
 
-fn name(row: &Row, column: usize) -> Read<Name> {
-    Name::parse(&text(row, column)?.ok_or(Damaged)?).map_err(|_| Damaged)
-}
-
-pub(super) fn key(row: &Row) -> Read<KeyInUse> {
-    let areas: Vec<&str> = get(row, 4)?;
-    let area = |name: &&str| Area::ALL.into_iter().find(|area| area.name() == *name).ok_or(Damaged);
-    let key = KeyRecord {
-        partner: PartnerId::new(get(row, 0)?),
-        id: KeyId::new(get(row, 1)?),
-        hash: KeyHash::from_bytes(get::<&[u8]>(row, 2)?.try_into().map_err(|_| Damaged)?),
-        name: name(row, 3)?,
-        areas: areas.iter().map(area).collect::<Read<_>>()?,
-        created_at: time(row, 5)?.ok_or(Damaged)?,
-        expires_at: time(row, 7)?,
-        revoked_at: time(row, 9)?,
+pub(super) fn partner(row: &Row) -> Read<Versioned<Partner>> {
+    let mut row = Reader::new(row);
+    let partner = Partner {
+        id: row.partner_id()?,
+        name: row.name()?,
+        oauth_client_id: row.text()?,
+        created_at: row.time()?.ok_or(Damaged)?,
     };
-    Ok(KeyInUse { key, last_used_at: get(row, 11)? })
+    row.versioned(partner)
+}
+
+pub(super) fn key(row: &Row) -> Read<Versioned<KeyInUse>> {
+    let mut row = Reader::new(row);
+    let area = |name: &str| Area::ALL.into_iter().find(|area| area.name() == name).ok_or(Damaged);
+    let key = KeyRecord {
+        partner: row.partner_id()?,
+        id: KeyId::new(row.get()?),
+        hash: KeyHash::from_bytes(row.bytes()?.ok_or(Damaged)?),
+        name: row.name()?,
+        areas: row.get::<&str>()?.split_terminator(',').map(area).collect::<Read<_>>()?,
+        created_at: row.time()?.ok_or(Damaged)?,
+        expires_at: row.time()?,
+        revoked_at: row.time()?,
+    };
+    let last_used_at = row.time()?;
+    row.versioned(KeyInUse { key, last_used_at })
+}
+
+pub(super) fn offer(row: &Row) -> Read<Versioned<Offer>> {
+    let mut row = Reader::new(row);
+    let (partner, application, id) = (row.partner_id()?, ApplicationId::new(row.get()?), OfferId::new(row.get()?));
+    let terms = Terms {
+        details: Details::parse(&row.text()?.ok_or(Damaged)?).map_err(|_| Damaged)?,
+        funding_type: row.named(FundingType::ALL, FundingType::name)?.ok_or(Damaged)?,
+        offer_type: row.named(OfferType::ALL, OfferType::name)?.ok_or(Damaged)?,
+        annual_percentage_rate: row.number(Rate::new)?.ok_or(Damaged)?,
+        interest_rate: row.number(Rate::new)?,
+        expiry_at: row.time()?,
+        redirect_url: row.text()?.map(RedirectUrl::restored),
+        amount: row.number(Amount::new)?,
+        duration: row.named(Duration::ALL, Duration::name)?,
+    };
+    let status = row.named(Status::ALL, Status::name)?.ok_or(Damaged)?;
+    let status_changed_at = row.time()?.ok_or(Damaged)?;
+    row.versioned(Offer { id, application, partner, terms, status, status_changed_at })
+}
+
+pub(super) fn buyer(row: &Row) -> Read<(BuyerId, StoredBuyer<Description>)> {
+    buyer_of(&mut Reader::new(row))
+}
+
+fn buyer_of(row: &mut Reader<'_>) -> Read<(BuyerId, StoredBuyer<Description>)> {
+    let (partner, id) = (row.partner_id()?, BuyerId::new(row.get()?));
+    let (name, registration_number, country_code, kind) = (row.text()?, row.text()?, row.text()?, row.get()?);
+    let has_account: bool = row.get()?;
+    let account = BankAccount {
+        currency_code: row.text()?,
+        account_name: row.text()?,
+        sort_code: row.text()?,
+        account_number: row.text()?,
+        bic: row.text()?,
+        account_type: row.text()?,
+        iban: row.text()?,
+    };
+    let bank_account = has_account.then_some(account);
+    let description = Description { name, registration_number, country_code, kind, bank_account };
+    let fingerprint = row.bytes()?.map(Fingerprint::from_bytes);
+    let created_at = row.time()?.ok_or(Damaged)?;
+    Ok((id, StoredBuyer { partner, fingerprint, created_at, description }))
+}
+
+/// What the typed columns say of a change.
+struct ChangeRow {
+    sequence: i64,
+    partner: PartnerId,
+    cause: Option<Cause>,
+    subject: Option<Subject>,
+}
+
+fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
+    let (sequence, partner) = (row.get()?, row.partner_id()?);
+    let (event, at) = (EventId::new(row.get()?), row.time()?);
+    let (actor, operation): (Option<&str>, Option<Uuid>) = (row.get()?, row.get()?);
+    let cause = match (at, actor, operation) {
+        (Some(at), Some(actor), Some(operation)) => {
+            let operation = OperationId::from_bytes(operation.into_bytes());
+            Some(Cause { event, at, actor: Actor::parse(actor).ok_or(Damaged)?, operation })
+        }
+        (None, None, None) => None,
+        _ => return Err(Damaged),
+    };
+    let (application, offer): (Option<Uuid>, Option<Uuid>) = (row.get()?, row.get()?);
+    let (status, buyer) = (row.named(Status::ALL, Status::name)?, row.get::<Option<Uuid>>()?);
+    let subject = match (application, offer, status, buyer) {
+        (Some(application), Some(offer), Some(status), None) => {
+            let (application, offer) = (ApplicationId::new(application), OfferId::new(offer));
+            Some(Subject::Offer { application, offer, status })
+        }
+        (None, None, None, Some(buyer)) => Some(Subject::Buyer(BuyerId::new(buyer))),
+        (_, _, None, None) => None,
+        _ => return Err(Damaged),
+    };
+    Ok(ChangeRow { sequence, partner, cause, subject })
+}
+
+/// The event that a change is.
+pub(super) fn event(row: &Row) -> Read<Event> {
+    let ChangeRow { sequence, partner, cause, subject } = change_row(&mut Reader::new(row))?;
+    let Cause { event: id, at: occurred_at, actor, operation } = cause.ok_or(Damaged)?;
+    let (sequence, subject) = (u64::try_from(sequence).map_err(|_| Damaged)?, subject.ok_or(Damaged)?);
+    Ok(Event { sequence, id, occurred_at, partner, subject, actor, operation })
+}
+
+/// A change with its sequence in the table, which is negative if it has none of its own.
+pub(super) fn record(row: &Row) -> Read<(i64, Record)> {
+    let mut row = Reader::new(row);
+    let ChangeRow { sequence, partner, cause, subject } = change_row(&mut row)?;
+    let body: Option<&[u8]> = row.get()?;
+    let change = match (body, subject, cause) {
+        (Some(body), ..) => {
+            let record: ChangeRecord<'_> = codec::unseal(body).map_err(|_| Damaged)?;
+            record.try_into().map_err(|_| Damaged)?
+        }
+        (None, Some(Subject::Offer { application, offer, status }), Some(Cause { at, .. })) => {
+            Change::OfferMoved { offer: OfferKey { partner, application, offer }, status, at }
+        }
+        (None, Some(Subject::Buyer(_)), Some(_)) => {
+            let (buyer, StoredBuyer { partner, fingerprint, created_at: at, description }) = buyer_of(&mut row)?;
+            Change::BuyerCreated { partner, buyer, description, fingerprint, at }
+        }
+        _ => return Err(Damaged),
+    };
+    Ok((sequence, Record { sequence: u64::try_from(sequence).ok(), cause, change }))
 }

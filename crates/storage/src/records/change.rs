@@ -1,5 +1,5 @@
-//! Changes with their causes: the entries of the embedded store's log, and what the database keeps of a change beside its typed
-//! columns.
+//! Changes with their causes: the entries of the embedded store's log, and what the database keeps of a change beside
+//! its typed columns.
 
 use super::codes::{ActorCode, status_code, status_of};
 use super::{DescriptionRecord, KeyRow, PartnerRecord, TermsRecord, Time};

@@ -1,5 +1,5 @@
-//! The numbers that stand for the domain's names. Written out, so that reordering an enum does not change the format, and
-//! exhaustive, so that a new name cannot be forgotten.
+//! The numbers by which the domain's names are stored. Written out, so that reordering an enum does not change the
+//! format, and exhaustive, so that a new name cannot be forgotten.
 
 use crate::codec::CodecError;
 use lendpay_domain::KeyId;

@@ -1,5 +1,6 @@
-//! The records that both stores keep as bytes. These shapes are the format: once there is a release, a field is never moved,
-//! removed or given another meaning without a new version. None of them implements `Debug`, since they hold bank details.
+//! The records that both stores keep as bytes. These shapes are the format: once there is a release, a field is never
+//! moved, removed or given another meaning without a new version. None of them implements `Debug`, since they hold bank
+//! details.
 
 mod buyer;
 mod change;

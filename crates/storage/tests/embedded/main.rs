@@ -2,6 +2,9 @@
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+#[cfg(feature = "memory")]
+#[path = "../model/mod.rs"]
+mod model;
 
 mod child;
 mod damage;
@@ -121,3 +124,10 @@ fn files(directory: &Path) -> Vec<PathBuf> {
 }
 
 cases!(Embedded);
+
+/// What an index is that was rebuilt, closed and opened, or left by a kill: that of the same history in memory.
+#[cfg(feature = "memory")]
+#[test]
+fn random_histories_agree_with_the_reference() {
+    model::agrees_with_the_reference::<Embedded>(12);
+}

@@ -14,7 +14,7 @@ use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use lendpay_storage::ImportError;
-use lendpay_storage::memory::MemoryStore;
+use lendpay_storage::MemoryStore;
 use std::any::Any;
 use std::sync::{Arc, Mutex};
 

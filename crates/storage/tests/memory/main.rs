@@ -11,7 +11,7 @@ use lendpay_domain::Timestamp;
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
 use lendpay_storage::ImportError;
-use lendpay_storage::memory::MemoryStore;
+use lendpay_storage::MemoryStore;
 use std::sync::Arc;
 
 struct Memory(Arc<MemoryStore>);

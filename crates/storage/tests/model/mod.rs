@@ -11,15 +11,16 @@ use lendpay_domain::event::Event;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, Commands as _, FindBuyers, Queries as _};
+use lendpay_domain::testing::commands::{Asked, IDS};
 use lendpay_domain::{BuyerId, Store, Timestamp};
 use lendpay_storage::ImportError;
-use lendpay_storage::memory::MemoryStore;
+use lendpay_storage::MemoryStore;
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestCaseError, TestError, TestRunner};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
-use steps::{Asked, IDS, Mistake, Step, histories};
+use steps::{Mistake, Step, histories};
 
 type Check = Result<(), TestCaseError>;
 
@@ -35,9 +36,14 @@ pub fn run<B: Backend>(cases: u32, shrink: u32) -> Result<(), TestError<Vec<Step
     let given = ProptestConfig::default();
     let short = ProptestConfig { cases, rng_seed: RngSeed::Fixed(15), ..given.clone() };
     let config = if given.cases == 256 { short } else { given };
-    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().expect("starts");
-    let config = ProptestConfig { failure_persistence: None, max_shrink_iters: shrink, ..config };
-    TestRunner::new(config).run(&histories(), |history| runtime.block_on(compare::<B>(history)))
+    // A failure is told in time, if not as short as possible.
+    let limits =
+        ProptestConfig { failure_persistence: None, max_shrink_iters: shrink, max_shrink_time: 15_000, ..config };
+    TestRunner::new(limits).run(&histories(), |history| {
+        // One for each history: with it goes what a store has left running, connections included.
+        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+        runtime.expect("starts").block_on(compare::<B>(history))
+    })
 }
 
 /// A store and its reference.

@@ -2,28 +2,75 @@
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod faults;
+#[cfg(feature = "memory")]
+#[path = "../model/mod.rs"]
+mod model;
 mod rules;
+mod values;
 
 use conformance::Backend;
 use lendpay_cluster::Cluster;
+use lendpay_domain::Timestamp;
+use lendpay_domain::change::Record;
+use lendpay_domain::import::Imported;
 use lendpay_storage::postgres::migrate;
-use lendpay_storage::{PostgresAddress, PostgresOptions, PostgresStore};
+use lendpay_storage::{ImportError, PostgresAddress, PostgresImport, PostgresOptions, PostgresStore};
 use std::sync::Arc;
 
-struct Postgres(Arc<PostgresStore>);
+struct Postgres {
+    address: PostgresAddress,
+    store: Arc<PostgresStore>,
+}
+
+impl Postgres {
+    async fn at(url: &str) -> Self {
+        let address: PostgresAddress = url.parse().expect("an address");
+        migrate(&address).await.expect("migrates");
+        let store = Arc::new(open(&address).await);
+        Self { address, store }
+    }
+}
 
 impl Backend for Postgres {
     type Store = PostgresStore;
 
     async fn fresh() -> Self {
-        let address: PostgresAddress = Cluster::shared().database().parse().expect("an address");
-        migrate(&address).await.expect("migrates");
-        Self(Arc::new(open(&address).await))
+        Self::at(&Cluster::shared().database()).await
     }
 
     fn store(&self) -> &Arc<PostgresStore> {
-        &self.0
+        &self.store
     }
+
+    async fn import(self, records: Vec<Record>, merge: bool, now: Timestamp) -> (Self, Result<Imported, ImportError>) {
+        let done = import(&self.address, records, merge, now).await;
+        (self, done)
+    }
+
+    async fn reopen(self) -> Self {
+        self.store.close().await.expect("closes");
+        let store = Arc::new(open(&self.address).await);
+        Self { store, ..self }
+    }
+
+    async fn crash(self) -> Self {
+        let store = Arc::new(open(&self.address).await);
+        Self { store, ..self }
+    }
+}
+
+async fn import(
+    address: &PostgresAddress,
+    records: Vec<Record>,
+    merge: bool,
+    now: Timestamp,
+) -> Result<Imported, ImportError> {
+    let mut import = PostgresImport::begin(address, merge, now).await?;
+    for record in records {
+        import.add(record).await?;
+    }
+    import.finish().await
 }
 
 async fn open(address: &PostgresAddress) -> PostgresStore {
@@ -32,13 +79,21 @@ async fn open(address: &PostgresAddress) -> PostgresStore {
 
 cases!(Postgres);
 
+/// Rows that were loaded and locked lead to what the same history leads to in memory.
+#[cfg(feature = "memory")]
+#[test]
+fn random_histories_agree_with_the_reference() {
+    model::agrees_with_the_reference::<Postgres>(6);
+}
+
 /// The same races where the database refuses whatever is not as if one came after the other (40001): tried again, nobody
 /// notices.
 mod serializable {
-    use super::{Backend, Cluster, PostgresAddress, PostgresStore, conformance, migrate, open};
-    use std::sync::Arc;
+    use super::{
+        Arc, Backend, Cluster, ImportError, Imported, Postgres, PostgresStore, Record, Timestamp, conformance,
+    };
 
-    struct Serializable(Arc<PostgresStore>);
+    struct Serializable(Postgres);
 
     impl Backend for Serializable {
         type Store = PostgresStore;
@@ -48,13 +103,25 @@ mod serializable {
             let name = url.rsplit('/').next().expect("a name");
             let sql = format!("ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'");
             Cluster::shared().sql(name, &sql);
-            let address: PostgresAddress = url.parse().expect("an address");
-            migrate(&address).await.expect("migrates");
-            Self(Arc::new(open(&address).await))
+            Self(Postgres::at(&url).await)
         }
 
         fn store(&self) -> &Arc<PostgresStore> {
-            &self.0
+            self.0.store()
+        }
+
+        async fn import(
+            self,
+            records: Vec<Record>,
+            merge: bool,
+            now: Timestamp,
+        ) -> (Self, Result<Imported, ImportError>) {
+            let (backend, done) = self.0.import(records, merge, now).await;
+            (Self(backend), done)
+        }
+
+        async fn reopen(self) -> Self {
+            Self(self.0.reopen().await)
         }
     }
 
@@ -63,23 +130,5 @@ mod serializable {
         races::accepts_of_one_offer
         races::creations_with_one_key
         events::a_reader_beside_64_writers_gets_each_event_once
-    }
-}
-
-/// Texts that a database would refuse, or could mistake for its own way to write them.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_text_comes_back_as_it_was() {
-    use conformance::samples::{creation, description};
-    use lendpay_domain::Store as _;
-    use lendpay_domain::buyer::Description;
-    let backend = Postgres::fresh().await;
-    for (n, text) in
-        (1..).zip(["\0", "a\0b", "\u{1a}", "\u{1a}0", "\u{1a}1\0", "\\0", "\u{fffe}\u{feff}\u{2028}", "'; --"])
-    {
-        let described = Description { name: Some(text.into()), ..description() };
-        let command = creation(1, n, None, described.clone(), 1);
-        backend.store().create_buyer(command.clone()).await.expect("works");
-        let found = backend.store().find_buyer(command.id).await.expect("works").expect("there");
-        assert_eq!(found.description, described, "{text:?}");
     }
 }

@@ -1,13 +1,12 @@
 //! The store's answers held against the domain's rule, in every state that an offer's row can be in.
 
+use crate::Postgres;
 use crate::conformance::samples::*;
 use lendpay_cluster::Cluster;
-use lendpay_domain::Store as _;
+use lendpay_domain::command::MoveOutcome;
 use lendpay_domain::life_cycle::{Action, Verdict};
-use lendpay_domain::offer::{OfferType, Status};
-use lendpay_domain::store::{AcceptOutcome, MoveOutcome};
-use lendpay_storage::PostgresAddress;
-use lendpay_storage::postgres::migrate;
+use lendpay_domain::offer::{OfferType, Status, Terms};
+use lendpay_domain::store::{Commands as _, Queries as _};
 
 /// When the terms of the samples expire.
 const EXPIRY: i64 = 1_000;
@@ -17,18 +16,15 @@ const EXPIRY: i64 = 1_000;
 async fn every_status_and_action_before_at_and_after_expiry() {
     let url = Cluster::shared().database();
     let database = url.rsplit('/').next().expect("a name");
-    let address: PostgresAddress = url.parse().expect("an address");
-    migrate(&address).await.expect("migrates");
-    let store = crate::open(&address).await;
-    with_partner(&store, 1).await;
+    let store = Postgres::at(&url).await.store;
+    with_partner(&*store, 1).await;
     let (mut cases, mut sql) = (Vec::new(), String::new());
     for &status in Status::ALL {
         for action in Action::ALL {
             for &offer_type in OfferType::ALL {
                 for now in [EXPIRY - 1, EXPIRY, EXPIRY + 1] {
                     let n = cases.len() as u64;
-                    let terms = lendpay_domain::offer::Terms { offer_type, ..terms() };
-                    let mut row = with_offer(&store, 1, n, terms).await;
+                    let mut row = with_offer(&*store, 1, n, Terms { offer_type, ..terms() }).await;
                     row.status = status;
                     sql.push_str(&format!("UPDATE offers SET status = '{status}' WHERE offer_id = '{}';", offer(n)));
                     cases.push((n, row, action, now));
@@ -38,35 +34,30 @@ async fn every_status_and_action_before_at_and_after_expiry() {
     }
     assert_eq!(cases.len(), 6 * 4 * 2 * 3);
     Cluster::shared().sql(database, &sql);
-    let before = all_events(&store).await.len();
+    let before = all_events(&*store).await.len();
     let mut changes = 0;
     for (n, row, action, now) in cases {
-        let decision = row.decide(action, at(now));
+        let ruling = row.standing().decide(action, at(now));
         let case = format!("{} {action:?} {} at {now}", row.status, row.terms.offer_type);
-        let mut wanted = row.clone();
-        changes += usize::from(decision.lapse.is_some());
-        decision.lapse.into_iter().for_each(|change| wanted.apply(change));
-        let illegal = match decision.verdict {
-            Verdict::Moves(change) => {
-                wanted.apply(change);
-                changes += 1;
+        let (mut wanted, mut illegal) = (row.clone(), None);
+        let moved = match ruling.verdict {
+            Verdict::Moves(transition) => Some(transition),
+            Verdict::Stands => None,
+            Verdict::Illegal(why) => {
+                illegal = Some(why);
                 None
             }
-            Verdict::Stands => None,
-            Verdict::Illegal(illegal) => Some(illegal),
         };
-        if action == Action::Accept {
-            let outcome = store.accept_offer(accept(1, n, now)).await.expect("works");
-            let is = illegal.map_or(AcceptOutcome::Accepted(wanted.clone()), AcceptOutcome::Refused);
-            assert_eq!(outcome, is, "{case}");
-        } else {
-            let outcome = store.move_offer(go(n, action, now)).await.expect("works");
-            let is = illegal.map_or(MoveOutcome::Done(wanted.clone()), MoveOutcome::Illegal);
-            assert_eq!(outcome, is, "{case}");
+        for transition in ruling.expired.into_iter().chain(moved) {
+            (wanted.status, wanted.status_changed_at) = (transition.status, transition.at);
+            changes += 1;
         }
+        let is = illegal.map_or(MoveOutcome::Done(wanted.clone()), MoveOutcome::Illegal);
+        let command = if action == Action::Accept { accept(1, n, now) } else { go(n, action, now) };
+        assert_eq!(store.run(command).await, Ok(is), "{case}");
         // What is stored, not what a reader would make of it.
         let stored = store.find_offer(application(1), offer(n), at(0)).await.expect("works").expect("there");
         assert_eq!(stored, wanted, "{case}");
     }
-    assert_eq!(all_events(&store).await.len(), before + changes);
+    assert_eq!(all_events(&*store).await.len(), before + changes);
 }

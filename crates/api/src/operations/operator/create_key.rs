@@ -5,9 +5,8 @@ use crate::random;
 use crate::wire::json::Json;
 use crate::wire::party::{MadeKey, NewKey};
 use lendpay_domain::PartnerId;
+use lendpay_domain::command::{AddKey, AddKeyOutcome};
 use lendpay_domain::key::{ApiKey, KeyRecord};
-use lendpay_domain::store::{AddKey, AddKeyOutcome};
-use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct CreateKeyApi<S>(pub Arc<Operator<S>>);
@@ -24,16 +23,16 @@ impl Operation for AddKey {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        write_failures("areas: must be an array of at least one area", [not_there(Thing::Partner)])
+        write_failures("areas: must be an array of at least one area", [not_found(Resource::Partner)])
     }
 }
 
 #[OpenApi]
-impl<S: Store> CreateKeyApi<S> {
+impl<S: Commands> CreateKeyApi<S> {
     /// Create a key
     ///
-    /// A partner may have several keys at once, so that they can be replaced without a gap. Not safe to repeat: each call
-    /// makes another key.
+    /// A partner may have several keys at once, so that they can be replaced without a gap. Not safe to repeat: each
+    /// call makes another key.
     #[oai(
         path = "/operator/partners/:partnerId/keys",
         method = "post",
@@ -42,23 +41,20 @@ impl<S: Store> CreateKeyApi<S> {
     )]
     async fn create_key(
         &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the partner.
-        #[oai(name = "partnerId")]
-        partner_id: Path<IdText>,
+        request: OperatorRequest,
+        path: PathId<PartnerId>,
         body: Body<NewKey>,
     ) -> Result<Created, Failed<AddKey>> {
-        let store = self.0.admit(&credentials)?;
-        let partner = PartnerId::parse(&partner_id.0.0).ok_or_else(|| not_there(Thing::Partner))?;
-        let (name, areas, expires_at) = body.read()?;
-        let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(context.at));
-        let (hash, created_at) = (secret.hash(), context.at);
+        let store = self.0.admit::<AddKey>(&request)?;
+        let partner = path.0.ok_or_else(|| not_found(Resource::Partner))?;
+        let (name, areas, expires_at) = body.read(request.context.at).await?;
+        let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(request.context.at));
+        let (hash, created_at) = (secret.hash(), request.context.at);
         let key = KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at: None };
         let answer = MadeKey::new(&secret, &key);
-        match store.add_key(AddKey { key }).await? {
+        match store.run(AddKey { key, stamp: request.stamp() }).await? {
             AddKeyOutcome::Added => Ok(Created::Key(Json(answer))),
-            AddKeyOutcome::NoPartner => Err(not_there(Thing::Partner).into()),
+            AddKeyOutcome::NoPartner => Err(not_found(Resource::Partner).into()),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! `Export`: everything there is, as one consistent cut, while the service goes on.
+//! `Export`: all data as a consistent snapshot, taken while the service runs.
 
 use super::*;
 use crate::transfer::Lines;
 use futures_util::stream;
-use lendpay_domain::record::Export as _;
+use lendpay_domain::store::Export as _;
 use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Response};
 use poem_openapi::payload::Payload;
@@ -36,7 +36,8 @@ impl IntoResponse for Ndjson {
 
 #[derive(ApiResponse)]
 enum Exported {
-    /// The export: a header, a record a line, and a last line with counts and a checksum. Without that line it is not whole.
+    /// The export: a header, a record a line, and a last line with counts and a checksum. Without that line it is
+    /// incomplete.
     #[oai(status = 200)]
     Lines(Ndjson),
 }
@@ -51,15 +52,15 @@ impl Operation for Export {
 }
 
 #[OpenApi]
-impl<S: Store> ExportApi<S> {
+impl<S: Exports> ExportApi<S> {
     /// Export everything
     ///
-    /// For `lendpay import`. One consistent cut, taken while the service goes on. Holds bank details in full.
+    /// For `lendpay import`. A consistent snapshot, taken while the service runs. Holds bank details in full.
     #[oai(path = "/operator/export", method = "get", operation_id = "Export", tag = "Tag::Data")]
-    async fn export(&self, context: Context, credentials: OperatorCredentials) -> Result<Exported, Failed<Export>> {
-        let export = self.0.admit(&credentials)?.export().await?;
+    async fn export(&self, request: OperatorRequest) -> Result<Exported, Failed<Export>> {
+        let export = self.0.admit::<Export>(&request)?.export().await?;
         let lines = Lines::default();
-        let begin = lines.header(context.at);
+        let begin = lines.header(request.context.at, None);
         // Each step makes the next piece of the body; the client's reading sets the pace.
         let pieces = stream::try_unfold((Some(begin), Some((export, lines))), async |(begin, rest)| {
             if let Some(begin) = begin {
@@ -67,13 +68,14 @@ impl<S: Store> ExportApi<S> {
             }
             let Some((mut export, mut lines)) = rest else { return Ok(None) };
             let records = export.next().await.map_err(|error| {
-                tracing::error!(%error, "an export was cut off");
-                io::Error::other("the export was cut off")
+                tracing::error!(%error, "an export was interrupted");
+                io::Error::other("the export was interrupted")
             })?;
             if records.is_empty() {
                 return Ok(Some((lines.end(), (None, None))));
             }
-            let piece: Vec<u8> = records.iter().flat_map(|record| lines.record(record)).collect();
+            // Exactly as long as its bytes: a client that reads slowly holds it.
+            let piece = records.iter().map(|record| lines.record(record)).collect::<Vec<_>>().concat();
             Ok::<_, io::Error>(Some((piece, (None, Some((export, lines))))))
         });
         Ok(Exported::Lines(Ndjson(poem::Body::from_bytes_stream(pieces))))

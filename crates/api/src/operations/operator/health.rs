@@ -49,25 +49,25 @@ enum IsLive {
 
 #[derive(ApiResponse)]
 enum IsReady {
-    /// The service does its work.
+    /// The service can do its work.
     #[oai(status = 200)]
     Yes(Json<Health>),
-    /// It does not, and why.
+    /// The service cannot work; `reason` says why.
     #[oai(status = 503)]
     No(Json<NotReady>),
 }
 
 #[OpenApi]
-impl<S: Store> HealthApi<S> {
+impl<S: Commands> HealthApi<S> {
     /// Does the process run?
     ///
-    /// Asks nobody else: whoever gets an answer knows that requests are taken.
+    /// Depends on nothing else: an answer means that the process accepts requests.
     #[oai(path = "/health/live", method = "get", operation_id = "Live", tag = "Tag::Health")]
     async fn live(&self) -> Result<IsLive, Failed<Live>> {
         Ok(IsLive::Yes(Json(Health::new("live"))))
     }
 
-    /// Does the service do its work?
+    /// Can the service do its work?
     ///
     /// Asks the store to answer, which it must do within two seconds.
     #[oai(path = "/health/ready", method = "get", operation_id = "Ready", tag = "Tag::Health")]

@@ -1,10 +1,9 @@
 //! `ListEvents`: what happened, in order (contract 2.10).
 
-use super::parameters::{bad_window, window};
+use super::parameters::{AFTER_SEQUENCE, LIMIT, bad_window};
 use super::*;
 use crate::wire::event::EventList;
 use crate::wire::json::Json;
-use poem_openapi::param::Query;
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct ListEventsApi<S>(pub Arc<Operator<S>>);
@@ -21,6 +20,7 @@ enum Listed {
 impl Operation for ListEvents {
     const ID: &'static str = "ListEvents";
     const SHAPE: Shape = Shape::Operator;
+    const QUERY: &'static [Parameter] = &[AFTER_SEQUENCE, LIMIT];
 
     fn failures() -> Vec<Failure> {
         failures([bad_window()])
@@ -28,22 +28,15 @@ impl Operation for ListEvents {
 }
 
 #[OpenApi]
-impl<S: Store> ListEventsApi<S> {
+impl<S: Queries> ListEventsApi<S> {
     /// Read what happened
     ///
-    /// Events in the order of their sequence. Whoever passes the last sequence that it saw as `after` gets every event exactly
-    /// once and in order.
+    /// Events in the order of their sequence. Whoever passes the last sequence that it saw as `after` gets every event
+    /// exactly once and in order.
     #[oai(path = "/operator/events", method = "get", operation_id = "ListEvents", tag = "Tag::Data")]
-    async fn list_events(
-        &self,
-        credentials: OperatorCredentials,
-        /// The sequence of the last event that was seen; 0 or absent: from the beginning.
-        after: Query<Option<After>>,
-        /// The most items that are wanted.
-        limit: Query<Option<Limit>>,
-    ) -> Result<Listed, Failed<ListEvents>> {
-        let store = self.0.admit(&credentials)?;
-        let window = window(after.0.as_ref(), limit.0.as_ref(), |text| text.parse().ok())?;
+    async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
+        let store = self.0.admit::<ListEvents>(&request)?;
+        let window = request.window(|text| text.parse().ok())?;
         let events = store.events(window.after.unwrap_or(0), window.limit).await?;
         let next = events.last().filter(|_| events.len() == window.limit).map(|event| event.sequence.to_string());
         let items = events.into_iter().map(Into::into).collect();

@@ -1,11 +1,10 @@
 //! `ListKeys`: a partner's keys, without the keys themselves.
 
-use super::parameters::{bad_window, window};
+use super::parameters::{AFTER, LIMIT, bad_window};
 use super::*;
 use crate::wire::json::Json;
 use crate::wire::party::KeyList;
 use lendpay_domain::{KeyId, PartnerId};
-use poem_openapi::param::{Path, Query};
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct ListKeysApi<S>(pub Arc<Operator<S>>);
@@ -22,14 +21,15 @@ enum Listed {
 impl Operation for ListKeys {
     const ID: &'static str = "ListKeys";
     const SHAPE: Shape = Shape::Operator;
+    const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Partner), bad_window()])
+        failures([not_found(Resource::Partner), bad_window()])
     }
 }
 
 #[OpenApi]
-impl<S: Store> ListKeysApi<S> {
+impl<S: Queries> ListKeysApi<S> {
     /// List a partner's keys
     ///
     /// Valid or not, with the time of the last use. A key itself is never shown.
@@ -39,22 +39,11 @@ impl<S: Store> ListKeysApi<S> {
         operation_id = "ListKeys",
         tag = "Tag::Partners"
     )]
-    async fn list_keys(
-        &self,
-        credentials: OperatorCredentials,
-        /// The identifier of the partner.
-        #[oai(name = "partnerId")]
-        partner_id: Path<IdText>,
-        /// `next` of the page before.
-        after: Query<Option<After>>,
-        /// The most items that are wanted.
-        limit: Query<Option<Limit>>,
-    ) -> Result<Listed, Failed<ListKeys>> {
-        let store = self.0.admit(&credentials)?;
-        let partner = PartnerId::parse(&partner_id.0.0).ok_or_else(|| not_there(Thing::Partner))?;
-        let window = window(after.0.as_ref(), limit.0.as_ref(), KeyId::parse)?;
-        let page = store.keys_of(partner, window).await?.ok_or_else(|| not_there(Thing::Partner))?;
-        let items = page.items.into_iter().map(Into::into).collect();
-        Ok(Listed::Keys(Json(KeyList { items, next: page.next.map(|id| id.to_string()) })))
+    async fn list_keys(&self, request: OperatorRequest, path: PathId<PartnerId>) -> Result<Listed, Failed<ListKeys>> {
+        let store = self.0.admit::<ListKeys>(&request)?;
+        let partner = path.0.ok_or_else(|| not_found(Resource::Partner))?;
+        let window = request.window(KeyId::parse)?;
+        let page = store.keys_of(partner, window).await?.ok_or_else(|| not_found(Resource::Partner))?;
+        Ok(Listed::Keys(Json(page.into())))
     }
 }

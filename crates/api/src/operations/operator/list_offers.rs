@@ -1,11 +1,10 @@
 //! `ListOffers`: an application's offers.
 
-use super::parameters::{bad_window, window};
+use super::parameters::{AFTER, LIMIT, bad_window};
 use super::*;
 use crate::wire::json::Json;
 use crate::wire::operator_offer::OfferList;
 use lendpay_domain::{ApplicationId, OfferId};
-use poem_openapi::param::{Path, Query};
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct ListOffersApi<S>(pub Arc<Operator<S>>);
@@ -22,14 +21,15 @@ enum Listed {
 impl Operation for ListOffers {
     const ID: &'static str = "ListOffers";
     const SHAPE: Shape = Shape::Operator;
+    const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Application), bad_window()])
+        failures([not_found(Resource::Application), bad_window()])
     }
 }
 
 #[OpenApi]
-impl<S: Store> ListOffersApi<S> {
+impl<S: Queries> ListOffersApi<S> {
     /// List an application's offers
     ///
     /// As they are now: one whose `expiryAt` has passed shows as Expired.
@@ -41,22 +41,14 @@ impl<S: Store> ListOffersApi<S> {
     )]
     async fn list_offers(
         &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the application.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
-        /// `next` of the page before.
-        after: Query<Option<After>>,
-        /// The most items that are wanted.
-        limit: Query<Option<Limit>>,
+        request: OperatorRequest,
+        path: PathId<ApplicationId>,
     ) -> Result<Listed, Failed<ListOffers>> {
-        let store = self.0.admit(&credentials)?;
-        let application = ApplicationId::parse(&application_id.0.0).ok_or_else(|| not_there(Thing::Application))?;
-        let window = window(after.0.as_ref(), limit.0.as_ref(), OfferId::parse)?;
-        let page = store.offers_of(application, window, context.at).await?;
-        let page = page.ok_or_else(|| not_there(Thing::Application))?;
-        let items = page.items.into_iter().map(Into::into).collect();
-        Ok(Listed::Offers(Json(OfferList { items, next: page.next.map(|id| id.to_string()) })))
+        let store = self.0.admit::<ListOffers>(&request)?;
+        let application = path.0.ok_or_else(|| not_found(Resource::Application))?;
+        let window = request.window(OfferId::parse)?;
+        let page = store.offers_of(application, window, request.context.at).await?;
+        let page = page.ok_or_else(|| not_found(Resource::Application))?;
+        Ok(Listed::Offers(Json(page.into())))
     }
 }

@@ -15,42 +15,48 @@ mod parameters;
 pub(crate) mod put_application;
 pub(crate) mod put_offer;
 pub(crate) mod put_partner;
+mod request;
 pub(crate) mod revoke_key;
 
-use super::{Failed, Operation};
+use super::{Body, Failed, OfferPath, Operation, Parameter, PathId, PathIds};
 use crate::context::Context;
 use crate::failure::Failure;
-use crate::operator_failure::{OperatorFailure, Thing};
-use crate::operator_key::{OperatorCredentials, OperatorKey};
+use crate::operator_failure::{OperatorFailure, Resource};
+use crate::operator_key::OperatorKey;
+use crate::rate_limit::Failures;
 use crate::side::Shape;
+use crate::wire::fields::unknown;
+use lendpay_domain::StoreError;
+use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::store::Stamp;
-use lendpay_domain::{Store, StoreError};
-use parameters::{After, Body, IdText, Limit};
+use lendpay_domain::store::{Commands, Exports, Queries};
 use poem_openapi::Tags;
+use request::OperatorRequest;
 use std::sync::Arc;
 
 /// What the operations share.
 pub(crate) struct Operator<S> {
     pub store: Arc<S>,
     pub key: OperatorKey,
+    pub failures: Failures,
 }
 
-impl<S: Store> Operator<S> {
-    /// The store, for who has the key.
-    fn admit(&self, credentials: &OperatorCredentials) -> Result<&S, Failure> {
-        self.key.admit(credentials)?;
-        Ok(&self.store)
+impl<S> Operator<S> {
+    /// The store, for who has the key and asks with the parameters of the operation.
+    fn admit<O: Operation>(&self, request: &OperatorRequest) -> Result<&S, Failure> {
+        if let Err(failure) = self.key.admit(&request.key) {
+            self.failures.count(request.context.peer)?;
+            return Err(failure.into());
+        }
+        let names = request.query.iter().map(|(name, _)| name);
+        let others = names.filter(|name| !O::QUERY.iter().any(|known| known.name == *name));
+        let problems: Vec<_> = others.map(|name| unknown("parameter", name)).collect();
+        if problems.is_empty() { Ok(&self.store) } else { Err(OperatorFailure::BadFields(problems).into()) }
     }
 }
 
-/// The operator's stamp on a command.
-fn stamp(context: &Context) -> Stamp {
-    context.stamp(Actor::Operator)
-}
-
-fn not_there(thing: Thing) -> Failure {
-    OperatorFailure::NotThere(thing).into()
+fn not_found(resource: Resource) -> Failure {
+    OperatorFailure::NotFound(resource).into()
 }
 
 /// An id that is to be given: the address says what it must be.
@@ -61,8 +67,10 @@ fn new_id<T>(id: Option<T>, name: &str) -> Result<T, Failure> {
 /// What every operation with a key can give, and what it gives besides.
 fn failures(more: impl IntoIterator<Item = Failure>) -> Vec<Failure> {
     let common = [
+        OperatorFailure::BadFields(vec!["lmit: is not a known parameter".to_owned()]).into(),
         OperatorFailure::NoKey.into(),
         OperatorFailure::InvalidKey.into(),
+        Failure::RateLimited(1),
         Failure::Timeout,
         Failure::TooLarge,
         Failure::Internal,
@@ -86,12 +94,12 @@ fn write_failures(problem: &str, more: impl IntoIterator<Item = Failure>) -> Vec
 pub(crate) enum Tag {
     /// Partners, their keys and their applications.
     Partners,
-    /// Offers and their life.
+    /// Offers and their transitions.
     Offers,
     /// Companies that partners have registered.
     Buyers,
-    /// What happened, and everything there is.
+    /// Events and the export.
     Data,
-    /// How the service is. These need no key.
+    /// The state of the service. These need no key.
     Health,
 }

@@ -3,11 +3,9 @@
 use super::*;
 use crate::wire::json::Json;
 use crate::wire::operator_offer::OperatorOffer;
+use lendpay_domain::command::{MoveOffer, MoveOutcome};
 use lendpay_domain::life_cycle::{Action, IllegalMove};
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::{MoveOffer, MoveOutcome};
-use lendpay_domain::{ApplicationId, OfferId};
-use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct MoveOfferApi<S>(pub Arc<Operator<S>>);
@@ -31,7 +29,7 @@ macro_rules! moves {
             fn failures() -> Vec<Failure> {
                 let illegal = IllegalMove { from: Status::$from, to: Status::$to, indicative: false };
                 failures([
-                    not_there(Thing::Offer),
+                    not_found(Resource::Offer),
                     OperatorFailure::IllegalMove(illegal).into(),
                     Failure::Store(StoreError::OutcomeUnknown),
                 ])
@@ -47,7 +45,7 @@ moves! {
 }
 
 #[OpenApi]
-impl<S: Store> MoveOfferApi<S> {
+impl<S: Commands> MoveOfferApi<S> {
     /// Decline an offer
     ///
     /// The customer turned it down. An offer that is Offered becomes CustomerDeclined.
@@ -57,18 +55,8 @@ impl<S: Store> MoveOfferApi<S> {
         operation_id = "DeclineOffer",
         tag = "Tag::Offers"
     )]
-    async fn decline_offer(
-        &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the application.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
-        /// The identifier of the offer.
-        #[oai(name = "offerId")]
-        offer_id: Path<IdText>,
-    ) -> Result<Moved, Failed<Decline>> {
-        Ok(self.go(Action::Decline, &context, &credentials, &application_id, &offer_id).await?)
+    async fn decline_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Moved, Failed<Decline>> {
+        Ok(self.go::<Decline>(Action::Decline, &request, path).await?)
     }
 
     /// Advance an offer
@@ -80,60 +68,38 @@ impl<S: Store> MoveOfferApi<S> {
         operation_id = "AdvanceOffer",
         tag = "Tag::Offers"
     )]
-    async fn advance_offer(
-        &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the application.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
-        /// The identifier of the offer.
-        #[oai(name = "offerId")]
-        offer_id: Path<IdText>,
-    ) -> Result<Moved, Failed<Advance>> {
-        Ok(self.go(Action::Advance, &context, &credentials, &application_id, &offer_id).await?)
+    async fn advance_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Moved, Failed<Advance>> {
+        Ok(self.go::<Advance>(Action::Advance, &request, path).await?)
     }
 
     /// Archive an offer
     ///
-    /// It is put away for good. Any offer but an archived one becomes Archived.
+    /// Archived is final. Any offer but an archived one becomes Archived.
     #[oai(
         path = "/operator/applications/:applicationId/offers/:offerId/archive",
         method = "post",
         operation_id = "ArchiveOffer",
         tag = "Tag::Offers"
     )]
-    async fn archive_offer(
-        &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the application.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
-        /// The identifier of the offer.
-        #[oai(name = "offerId")]
-        offer_id: Path<IdText>,
-    ) -> Result<Moved, Failed<Archive>> {
-        Ok(self.go(Action::Archive, &context, &credentials, &application_id, &offer_id).await?)
+    async fn archive_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Moved, Failed<Archive>> {
+        Ok(self.go::<Archive>(Action::Archive, &request, path).await?)
     }
 }
 
-impl<S: Store> MoveOfferApi<S> {
-    async fn go(
+impl<S: Commands> MoveOfferApi<S> {
+    async fn go<O: Operation>(
         &self,
         action: Action,
-        context: &Context,
-        credentials: &OperatorCredentials,
-        application_id: &Path<IdText>,
-        offer_id: &Path<IdText>,
+        request: &OperatorRequest,
+        path: OfferPath,
     ) -> Result<Moved, Failure> {
-        let store = self.0.admit(credentials)?;
-        let ids = ApplicationId::parse(&application_id.0.0).zip(OfferId::parse(&offer_id.0.0));
-        let (application, offer) = ids.ok_or_else(|| not_there(Thing::Offer))?;
-        match store.move_offer(MoveOffer { application, offer, action, stamp: stamp(context) }).await? {
+        let store = self.0.admit::<O>(request)?;
+        let (application, offer) = path.both().ok_or_else(|| not_found(Resource::Offer))?;
+        let command = MoveOffer { partner: None, application, offer, action, stamp: request.stamp() };
+        match store.run(command).await? {
             MoveOutcome::Done(offer) => Ok(Moved::Offer(Json(offer.into()))),
             MoveOutcome::Illegal(illegal) => Err(OperatorFailure::IllegalMove(illegal).into()),
-            MoveOutcome::NotFound => Err(not_there(Thing::Offer)),
+            MoveOutcome::NotFound => Err(not_found(Resource::Offer)),
         }
     }
 }

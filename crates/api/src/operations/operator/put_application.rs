@@ -1,18 +1,17 @@
-//! `PutApplication`: gives an application to a partner.
+//! `PutApplication`: creates an application of a partner.
 
 use super::*;
 use crate::wire::json::Json;
 use crate::wire::party::{Application, NewApplication};
 use lendpay_domain::ApplicationId;
-use lendpay_domain::store::{PutApplication, PutApplicationOutcome};
-use poem_openapi::param::Path;
+use lendpay_domain::command::{PutApplication, PutApplicationOutcome};
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct PutApplicationApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
 enum Put {
-    /// The application was there and had this owner.
+    /// The application exists already, with this owner.
     #[oai(status = 200)]
     Unchanged(Json<Application>),
     /// A new application.
@@ -25,13 +24,13 @@ impl Operation for PutApplication {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        let more = [not_there(Thing::Partner), OperatorFailure::ApplicationOwned.into()];
+        let more = [not_found(Resource::Partner), OperatorFailure::ApplicationOwned.into()];
         write_failures("partnerId: must be a UUID of 36 characters", more)
     }
 }
 
 #[OpenApi]
-impl<S: Store> PutApplicationApi<S> {
+impl<S: Commands> PutApplicationApi<S> {
     /// Create an application
     ///
     /// You choose the identifier. Repeating the call is safe; an application never changes its owner.
@@ -43,21 +42,19 @@ impl<S: Store> PutApplicationApi<S> {
     )]
     async fn put_application(
         &self,
-        credentials: OperatorCredentials,
-        /// The identifier of the application.
-        #[oai(name = "applicationId")]
-        application_id: Path<IdText>,
+        request: OperatorRequest,
+        path: PathId<ApplicationId>,
         body: Body<NewApplication>,
     ) -> Result<Put, Failed<PutApplication>> {
-        let store = self.0.admit(&credentials)?;
-        let id = new_id(ApplicationId::parse(&application_id.0.0), "applicationId")?;
-        let partner = body.read()?;
+        let store = self.0.admit::<PutApplication>(&request)?;
+        let id = new_id(path.0, "applicationId")?;
+        let partner = body.read(request.context.at).await?;
         let answer = Json(Application::new(id, partner));
-        match store.put_application(PutApplication { id, partner }).await? {
+        match store.run(PutApplication { id, partner, stamp: request.stamp() }).await? {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),
             PutApplicationOutcome::Unchanged => Ok(Put::Unchanged(answer)),
             PutApplicationOutcome::OwnedByAnother => Err(Failure::from(OperatorFailure::ApplicationOwned).into()),
-            PutApplicationOutcome::NoPartner => Err(not_there(Thing::Partner).into()),
+            PutApplicationOutcome::NoPartner => Err(not_found(Resource::Partner).into()),
         }
     }
 }

@@ -4,15 +4,14 @@ use super::*;
 use crate::wire::json::Json;
 use crate::wire::party::{NewPartner, Partner};
 use lendpay_domain::PartnerId;
-use lendpay_domain::store::{PutPartner, PutPartnerOutcome};
-use poem_openapi::param::Path;
+use lendpay_domain::command::{PutPartner, PutPartnerOutcome};
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct PutPartnerApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
 enum Put {
-    /// The partner was there; it has these values now.
+    /// The partner existed; it has these values now.
     #[oai(status = 200)]
     Updated(Json<Partner>),
     /// A new partner.
@@ -30,24 +29,21 @@ impl Operation for PutPartner {
 }
 
 #[OpenApi]
-impl<S: Store> PutPartnerApi<S> {
+impl<S: Commands> PutPartnerApi<S> {
     /// Create or rename a partner
     ///
     /// You choose the identifier. Repeating the call is safe.
     #[oai(path = "/operator/partners/:partnerId", method = "put", operation_id = "PutPartner", tag = "Tag::Partners")]
     async fn put_partner(
         &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the partner.
-        #[oai(name = "partnerId")]
-        partner_id: Path<IdText>,
+        request: OperatorRequest,
+        path: PathId<PartnerId>,
         body: Body<NewPartner>,
     ) -> Result<Put, Failed<PutPartner>> {
-        let store = self.0.admit(&credentials)?;
-        let id = new_id(PartnerId::parse(&partner_id.0.0), "partnerId")?;
-        let (name, oauth_client_id) = body.read()?;
-        match store.put_partner(PutPartner { id, name, oauth_client_id, at: context.at }).await? {
+        let store = self.0.admit::<PutPartner>(&request)?;
+        let id = new_id(path.0, "partnerId")?;
+        let (name, oauth_client_id) = body.read(request.context.at).await?;
+        match store.run(PutPartner { id, name, oauth_client_id, stamp: request.stamp() }).await? {
             PutPartnerOutcome::Created(partner) => Ok(Put::Created(Json(partner.into()))),
             PutPartnerOutcome::Updated(partner) => Ok(Put::Updated(Json(partner.into()))),
             PutPartnerOutcome::ClientTaken => Err(Failure::from(OperatorFailure::ClientIdTaken).into()),

@@ -1,9 +1,8 @@
 //! `RevokeKey`: a key is refused from the next request on.
 
 use super::*;
-use lendpay_domain::store::{RevokeKey, RevokeKeyOutcome};
+use lendpay_domain::command::{RevokeKey, RevokeKeyOutcome};
 use lendpay_domain::{KeyId, PartnerId};
-use poem_openapi::param::Path;
 use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct RevokeKeyApi<S>(pub Arc<Operator<S>>);
@@ -20,12 +19,12 @@ impl Operation for RevokeKey {
     const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
-        failures([not_there(Thing::Key), Failure::Store(StoreError::OutcomeUnknown)])
+        failures([not_found(Resource::Key), Failure::Store(StoreError::OutcomeUnknown)])
     }
 }
 
 #[OpenApi]
-impl<S: Store> RevokeKeyApi<S> {
+impl<S: Commands> RevokeKeyApi<S> {
     /// Revoke a key
     ///
     /// It is refused from the next request on, for good. Repeating the call is safe.
@@ -37,21 +36,14 @@ impl<S: Store> RevokeKeyApi<S> {
     )]
     async fn revoke_key(
         &self,
-        context: Context,
-        credentials: OperatorCredentials,
-        /// The identifier of the partner.
-        #[oai(name = "partnerId")]
-        partner_id: Path<IdText>,
-        /// The identifier of the key.
-        #[oai(name = "keyId")]
-        key_id: Path<IdText>,
+        request: OperatorRequest,
+        path: PathIds<PartnerId, KeyId>,
     ) -> Result<Revoked, Failed<RevokeKey>> {
-        let store = self.0.admit(&credentials)?;
-        let ids = PartnerId::parse(&partner_id.0.0).zip(KeyId::parse(&key_id.0.0));
-        let (partner, key) = ids.ok_or_else(|| not_there(Thing::Key))?;
-        match store.revoke_key(RevokeKey { partner, key, at: context.at }).await? {
+        let store = self.0.admit::<RevokeKey>(&request)?;
+        let (partner, key) = path.both().ok_or_else(|| not_found(Resource::Key))?;
+        match store.run(RevokeKey { partner, key, stamp: request.stamp() }).await? {
             RevokeKeyOutcome::Revoked => Ok(Revoked::Now),
-            RevokeKeyOutcome::NotFound => Err(not_there(Thing::Key).into()),
+            RevokeKeyOutcome::NotFound => Err(not_found(Resource::Key).into()),
         }
     }
 }

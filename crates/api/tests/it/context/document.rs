@@ -8,9 +8,7 @@ use std::sync::OnceLock;
 
 /// The document.
 pub struct Document {
-    /// As it is served.
-    pub text: String,
-    /// The same as a value.
+    /// As it is exported.
     pub value: Value,
     operations: Vec<Operation>,
 }
@@ -32,7 +30,7 @@ pub fn document() -> &'static Document {
         let partner = documents.into_iter().find(|document| document.file == "partner.json").expect("it is there");
         let value: Value = serde_json::from_str(&partner.text).expect("the document is JSON");
         let operations = operations(&value);
-        Document { text: partner.text, value, operations }
+        Document { value, operations }
     })
 }
 

@@ -4,6 +4,7 @@ use super::Context;
 use super::check::check;
 use futures_util::Stream;
 use lendpay_api::Clock as _;
+use poem::http::header::HOST;
 use poem::http::{HeaderMap, HeaderValue, Method};
 use poem::{Body, Endpoint as _, Request};
 use serde_json::Value;
@@ -22,7 +23,7 @@ pub struct Call {
 
 impl Call {
     pub fn new(context: Context, method: Method, path: &str) -> Self {
-        let (headers, body) = (HeaderMap::new(), Body::empty());
+        let (headers, body) = (HeaderMap::from_iter([(HOST, HeaderValue::from_static("localhost"))]), Body::empty());
         Self { context, method, path: path.to_owned(), headers, body, request: Request::default() }
     }
 

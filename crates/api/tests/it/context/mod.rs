@@ -18,13 +18,14 @@ pub use party::Party;
 pub use rigged::{Fault, PANIC, Step};
 
 use crate::backend::{self, Backend, Remains};
-use lendpay_api::{Clock as _, PartnerSettings, event_id, partner_side};
-use lendpay_domain::event::{Actor, Event};
+use lendpay_api::{Clock as _, PartnerSettings, partner_side};
+use lendpay_domain::command::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome, Stamp};
+use lendpay_domain::event::Event;
 use lendpay_domain::key::{Area, Areas};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::{Offer, Terms};
-use lendpay_domain::store::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome, Stamp};
-use lendpay_domain::{ApplicationId, OfferId, OperationId, Store as _};
+use lendpay_domain::store::{Commands as _, Queries as _};
+use lendpay_domain::{ApplicationId, OfferId};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem::{EndpointExt as _, Response};
@@ -147,8 +148,7 @@ impl Context {
     }
 
     fn by_operator(&self) -> Stamp {
-        let operation = OperationId::from_bytes(lendpay_api::uuid().into_bytes());
-        Stamp { at: self.0.clock.now(), event: event_id(), actor: Actor::Operator, operation }
+        party::by_operator(self.0.clock.now())
     }
 
     /// An offer of partner A.
@@ -167,7 +167,7 @@ impl Context {
     pub async fn put_offer(&self, placed: Placed, terms: Terms) -> Placed {
         let Placed { application, offer } = placed;
         let put = PutOffer { application, offer, terms, stamp: self.by_operator() };
-        let outcome = self.store().put_offer(put).await.expect("the store works");
+        let outcome = self.store().run(put).await.expect("the store works");
         assert!(matches!(outcome, PutOfferOutcome::Created(_)), "{outcome:?}");
         placed
     }
@@ -175,8 +175,8 @@ impl Context {
     /// What the operator's side does.
     pub async fn try_move(&self, placed: Placed, action: Action) -> MoveOutcome {
         let Placed { application, offer } = placed;
-        let command = MoveOffer { application, offer, action, stamp: self.by_operator() };
-        self.store().move_offer(command).await.expect("the store works")
+        let command = MoveOffer { partner: None, application, offer, action, stamp: self.by_operator() };
+        self.store().run(command).await.expect("the store works")
     }
 
     /// What the operator's side does, and must be able to do.

@@ -1,10 +1,14 @@
 //! A partner with what it owns.
 
-use lendpay_api::{key_bits, uuid};
+use lendpay_api::{event_id, key_bits, uuid};
+use lendpay_domain::command::{
+    AddKey, AddKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner, RevokeKey, Stamp,
+};
+use lendpay_domain::event::Actor;
 use lendpay_domain::key::{ApiKey, Area, Areas, KeyRecord};
-use lendpay_domain::store::{AddKey, AddKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner, RevokeKey};
+use lendpay_domain::store::Commands;
 use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, KeyId, PartnerId, Store, Timestamp};
+use lendpay_domain::{ApplicationId, KeyId, OperationId, PartnerId, Timestamp};
 
 pub struct Party {
     pub id: PartnerId,
@@ -23,33 +27,33 @@ pub struct Shown {
 
 impl Party {
     /// A new partner with a key for everything and an application.
-    pub async fn settle(store: &impl Store, name: &str, at: Timestamp) -> Self {
+    pub async fn settle(store: &impl Commands, name: &str, at: Timestamp) -> Self {
         let id = PartnerId::new(uuid());
         let name = Name::parse(name).expect("a name");
-        store.put_partner(PutPartner { id, name, oauth_client_id: None, at }).await.expect("the store works");
+        store.run(PutPartner { id, name, oauth_client_id: None, stamp: by_operator(at) }).await.expect("the store works");
         let key = add_key(store, id, Area::ALL.into_iter().collect(), None, at).await;
-        let application = new_application(store, id).await;
+        let application = new_application(store, id, at).await;
         Self { id, application, key: key.secret, key_id: key.id }
     }
 
     /// Another key.
-    pub async fn new_key(&self, store: &impl Store, areas: Areas, expires: Option<Timestamp>, at: Timestamp) -> Shown {
+    pub async fn new_key(&self, store: &impl Commands, areas: Areas, expires: Option<Timestamp>, at: Timestamp) -> Shown {
         add_key(store, self.id, areas, expires, at).await
     }
 
     /// Another application.
-    pub async fn new_application(&self, store: &impl Store) -> ApplicationId {
-        new_application(store, self.id).await
+    pub async fn new_application(&self, store: &impl Commands, at: Timestamp) -> ApplicationId {
+        new_application(store, self.id, at).await
     }
 
     /// Takes a key away.
-    pub async fn revoke(&self, store: &impl Store, key: KeyId, at: Timestamp) {
-        store.revoke_key(RevokeKey { partner: self.id, key, at }).await.expect("the store works");
+    pub async fn revoke(&self, store: &impl Commands, key: KeyId, at: Timestamp) {
+        store.run(RevokeKey { partner: self.id, key, stamp: by_operator(at) }).await.expect("the store works");
     }
 }
 
 async fn add_key(
-    store: &impl Store,
+    store: &impl Commands,
     partner: PartnerId,
     areas: Areas,
     expires_at: Option<Timestamp>,
@@ -58,12 +62,19 @@ async fn add_key(
     let (secret, id) = (ApiKey::from_random(key_bits()), KeyId::new(uuid()));
     let name = Name::parse("a key").expect("a name");
     let key = KeyRecord { id, partner, hash: secret.hash(), name, areas, created_at, expires_at, revoked_at: None };
-    assert_eq!(store.add_key(AddKey { key }).await, Ok(AddKeyOutcome::Added));
+    assert_eq!(store.run(AddKey { key, stamp: by_operator(created_at) }).await, Ok(AddKeyOutcome::Added));
     Shown { id, secret: secret.reveal().to_owned() }
 }
 
-async fn new_application(store: &impl Store, partner: PartnerId) -> ApplicationId {
+/// The operator's stamp.
+pub fn by_operator(at: Timestamp) -> Stamp {
+    let operation = OperationId::from_bytes(uuid().into_bytes());
+    Stamp { at, event: event_id(), actor: Actor::Operator, operation }
+}
+
+async fn new_application(store: &impl Commands, partner: PartnerId, at: Timestamp) -> ApplicationId {
     let id = ApplicationId::new(uuid());
-    assert_eq!(store.put_application(PutApplication { id, partner }).await, Ok(PutApplicationOutcome::Created));
+    let put = PutApplication { id, partner, stamp: by_operator(at) };
+    assert_eq!(store.run(put).await, Ok(PutApplicationOutcome::Created));
     id
 }

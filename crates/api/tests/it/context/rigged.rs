@@ -1,24 +1,26 @@
 //! A store that does as it is told until it is told to fail.
 
 use lendpay_domain::buyer::Buyer;
+use lendpay_domain::command::Command;
 use lendpay_domain::event::Event;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::*;
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Store, StoreError, Timestamp};
+use lendpay_domain::store::{Answer, Commands, FindBuyers, Queries};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
 use std::sync::Mutex;
 
 /// What requests ask of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
+    /// To look up who has a key.
     FindKey,
-    AcceptOffer,
-    CreateBuyer,
+    /// To carry out a command.
+    Command,
 }
 
 impl Step {
-    pub const ALL: [Self; 3] = [Self::FindKey, Self::AcceptOffer, Self::CreateBuyer];
+    pub const ALL: [Self; 2] = [Self::FindKey, Self::Command];
 }
 
 /// How a step fails.
@@ -42,7 +44,7 @@ pub struct Rigged<S> {
     fault: Mutex<Option<(Step, Fault)>>,
 }
 
-impl<S: Store> Rigged<S> {
+impl<S> Rigged<S> {
     pub fn new(inner: S) -> Self {
         Self { inner, fault: Mutex::new(None) }
     }
@@ -52,7 +54,7 @@ impl<S: Store> Rigged<S> {
         *self.fault.lock().expect("not poisoned") = fault;
     }
 
-    async fn run<T>(&self, step: Step, work: impl Future<Output = Answer<T>>) -> Answer<T> {
+    async fn step<T>(&self, step: Step, work: impl Future<Output = Answer<T>>) -> Answer<T> {
         let fault = *self.fault.lock().expect("not poisoned");
         match fault.filter(|(at, _)| *at == step).map(|(_, fault)| fault) {
             None => work.await,
@@ -67,50 +69,30 @@ impl<S: Store> Rigged<S> {
     }
 }
 
-impl<S: Store> Store for Rigged<S> {
-    type Export = S::Export;
+impl<S: Commands> Commands for Rigged<S> {
+    async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        self.step(Step::Command, self.inner.run(command)).await
+    }
+    fn note_use(&self, key: KeyHash, at: Timestamp) {
+        self.inner.note_use(key, at);
+    }
+    async fn check(&self) -> Answer<()> {
+        self.inner.check().await
+    }
+}
 
-    async fn accept_offer(&self, command: AcceptOffer) -> Answer<AcceptOutcome> {
-        self.run(Step::AcceptOffer, self.inner.accept_offer(command)).await
-    }
-    async fn create_buyer(&self, command: CreateBuyer) -> Answer<CreateBuyerOutcome> {
-        self.run(Step::CreateBuyer, self.inner.create_buyer(command)).await
-    }
+impl<S: Queries> Queries for Rigged<S> {
     async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
-        self.run(Step::FindKey, self.inner.find_key(hash)).await
+        self.step(Step::FindKey, self.inner.find_key(hash)).await
     }
-    async fn move_offer(&self, command: MoveOffer) -> Answer<MoveOutcome> {
-        self.inner.move_offer(command).await
-    }
-    async fn put_offer(&self, command: PutOffer) -> Answer<PutOfferOutcome> {
-        self.inner.put_offer(command).await
-    }
-    async fn put_partner(&self, command: PutPartner) -> Answer<PutPartnerOutcome> {
-        self.inner.put_partner(command).await
-    }
-    async fn add_key(&self, command: AddKey) -> Answer<AddKeyOutcome> {
-        self.inner.add_key(command).await
-    }
-    async fn revoke_key(&self, command: RevokeKey) -> Answer<RevokeKeyOutcome> {
-        self.inner.revoke_key(command).await
-    }
-    async fn put_application(&self, command: PutApplication) -> Answer<PutApplicationOutcome> {
-        self.inner.put_application(command).await
+    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
+        self.inner.keys_of(partner, window).await
     }
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         self.inner.find_client(client).await
     }
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
         self.inner.find_offer(application, offer, now).await
-    }
-    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        self.inner.find_buyer(id).await
-    }
-    fn note_use(&self, key: KeyHash, at: Timestamp) {
-        self.inner.note_use(key, at);
-    }
-    async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
-        self.inner.keys_of(partner, window).await
     }
     async fn offers_of(
         &self,
@@ -123,11 +105,8 @@ impl<S: Store> Store for Rigged<S> {
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
         self.inner.find_buyers(query).await
     }
-    async fn export(&self) -> Answer<S::Export> {
-        self.inner.export().await
-    }
-    async fn check(&self) -> Answer<()> {
-        self.inner.check().await
+    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
+        self.inner.find_buyer(id).await
     }
     async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
         self.inner.events(after, limit).await

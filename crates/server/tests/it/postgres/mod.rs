@@ -27,11 +27,20 @@ struct Service {
 
 impl Service {
     fn start(store: &str, more: &[&str]) -> Self {
+        Self::start_until("ready", store, more)
+    }
+
+    /// Starts it on a database that does not answer, and waits until it listens.
+    fn start_without_database(store: &str) -> Self {
+        Self::start_until("listening, but not ready: the store does not work", store, &[])
+    }
+
+    fn start_until(message: &str, store: &str, more: &[&str]) -> Self {
         let mut serve = command(BINARY);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--store", store, "--operator-listen", "127.0.0.1:0"]);
         serve.args(["--operator-key", KEY, "--rate-limit", "off", "--log", "info,lendpay::request=off"]).args(more);
         let mut process = Process::spawn(serve);
-        let ready = process.wait_for("ready");
+        let ready = process.wait_for(message);
         let text = |field: &str| ready[field].as_str().expect("an address").to_owned();
         Self { address: text("address"), operator: format!("http://{}", text("operator")), process }
     }

@@ -37,7 +37,7 @@ fn wait_until_ready(service: &Service) {
 fn a_database_that_is_down_at_the_start_may_come_later() {
     let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a port").port();
     let url = format!("postgres://postgres@127.0.0.1:{port}/loans");
-    let mut service = Service::start(&url, &[]);
+    let mut service = Service::start_without_database(&url);
     let (status, body) = service.ready();
     assert_eq!(status, 503);
     assert!(body["reason"].as_str().expect("a reason").contains("refused"), "{body}");
@@ -49,6 +49,8 @@ fn a_database_that_is_down_at_the_start_may_come_later() {
     loans(&cluster);
     wait_until_ready(&service);
     service.process.wait_for(OVER);
+    // Not before: lines are read in order.
+    service.process.wait_for("ready");
     let key = service.partner().text;
     assert_eq!(service.create(&client(), &key, "a").expect("an answer").status, 201);
 }
@@ -160,7 +162,7 @@ fn a_wrong_password_is_said_and_not_shown() {
     cluster.sql("loans", "CREATE ROLE lendpay LOGIN SUPERUSER PASSWORD 'right'");
     cluster.admit("host all lendpay 127.0.0.1/32 scram-sha-256");
     let url = format!("postgres://lendpay:hunter2@127.0.0.1:{}/loans", cluster.port());
-    let mut service = Service::start(&url, &[]);
+    let mut service = Service::start_without_database(&url);
     let (status, body) = service.ready();
     assert_eq!(status, 503);
     let reason = body["reason"].as_str().expect("a reason").to_owned();

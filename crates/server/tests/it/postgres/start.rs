@@ -1,7 +1,7 @@
 //! Starting on a database, and moving from one kind of store to the other.
 
 use super::{PARTNER, Service, database, migrated};
-use crate::process::{client, run};
+use crate::process::{BINARY, Process, client, command, run};
 use lendpay_cluster::Cluster;
 use serde_json::json;
 
@@ -96,6 +96,11 @@ fn everything_moves_from_one_kind_of_store_to_the_other_and_back() {
 }
 
 #[test]
+fn an_export_of_57c173a_is_imported_without_loss() {
+    crate::transfer::an_export_of_format_1_goes_through(&database());
+}
+
+#[test]
 fn an_import_that_does_not_fit_names_its_line_and_does_nothing() {
     let store = database();
     let service = Service::start(&store, &[]);
@@ -135,4 +140,14 @@ fn the_demo_runs_on_a_database() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("CustomerAccepted"));
     process.signal("INT");
     assert!(process.wait().0.success());
+}
+
+#[test]
+fn a_database_on_another_machine_without_verified_tls_is_warned_of() {
+    let mut serve = command(BINARY);
+    // Nobody has this address (RFC 5737).
+    serve.args(["serve", "--listen", "127.0.0.1:0", "--store", "postgres://u:hunter2@192.0.2.1/d?connect_timeout=1"]);
+    let warning = Process::spawn(serve)
+        .wait_for("the database is on another machine, without verified TLS; add sslmode=verify-full");
+    assert_eq!((&warning["level"], &warning["store"]), (&"WARN".into(), &"postgres://192.0.2.1:5432/d".into()));
 }

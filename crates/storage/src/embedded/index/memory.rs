@@ -1,5 +1,5 @@
-//! An index in memory, for the simulation. A crash of the process keeps a prefix of what was written since the last flush; a power
-//! cut keeps any part of what was written since the last sync.
+//! An index in memory, for the simulation. A crash of the process keeps a prefix of what was written since the last
+//! flush; a power cut keeps any part of what was written since the last sync.
 
 use super::{Index, IndexError, IndexOpener, Item, Table};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ type Tables = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
 /// One write.
 type Write = ((Table, Vec<u8>), Vec<u8>);
 
-/// A fault that is built in, so that the simulation can be seen to find it.
+/// A seeded fault, which the simulation has to find.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Fault {
     #[default]
@@ -32,7 +32,7 @@ struct State {
     flushed: Tables,
     /// What the disk has.
     durable: Tables,
-    /// What was written since.
+    /// What was written since the last flush.
     unflushed: Vec<Write>,
 }
 

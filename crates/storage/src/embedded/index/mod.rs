@@ -1,5 +1,5 @@
-//! The index over the log: what is where, and what decisions need. It holds nothing that the log does not hold, so it can be
-//! deleted and rebuilt.
+//! The index over the log: what is where, and what decisions need. It holds nothing that the log does not hold, so it
+//! can be deleted and rebuilt.
 
 #[cfg(test)]
 pub(crate) mod memory;
@@ -30,7 +30,7 @@ pub(crate) enum Table {
     Applications,
     /// Hash of a key → the sealed time of its last use.
     Uses,
-    /// Sequence (big-endian) → where its frame begins, for a frame here and there.
+    /// Sequence (big-endian) → where its frame begins, for some of the frames.
     Frames,
     /// A name → a sealed value: see [`super::base`].
     Notes,
@@ -61,7 +61,7 @@ impl Table {
         }
     }
 
-    /// How a log line names a key: never by the hash of an API key.
+    /// A key as a log line shows it. The hash of an API key is never shown.
     pub(crate) fn shown(self, key: &[u8]) -> String {
         if matches!(self, Self::Keys | Self::Uses) {
             return "(hidden)".to_owned();
@@ -70,7 +70,7 @@ impl Table {
     }
 }
 
-/// Why the index has no answer. Says nothing of what it holds.
+/// Why the index has no answer. Never quotes what it holds.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexError {
     #[error("a write to or read from the disk failed: {0}")]
@@ -84,8 +84,8 @@ pub(crate) enum IndexError {
 /// A key and its value.
 pub(crate) type Item<V> = Result<(V, V), IndexError>;
 
-/// An ordered map for each table. What is written can be read at once. After a crash of the process any prefix of what was written
-/// since the last flush is there; after a crash of the machine nothing may be relied on.
+/// An ordered map for each table. What is written can be read at once. After a crash of the process any prefix of what
+/// was written since the last flush is there; after a crash of the machine nothing may be relied on.
 pub(crate) trait Index: Send + Sync + 'static {
     /// The bytes of a key or a value.
     type Bytes: AsRef<[u8]> + Send;

@@ -1,4 +1,4 @@
-//! The index in sled 0.34. Nothing outside this file knows of sled.
+//! The index in sled 0.34. No other file calls sled.
 //!
 //! sled reports some damage by panicking: [`crate::embedded::panics`] catches that.
 
@@ -9,11 +9,11 @@ use std::fs::{File, Permissions};
 use std::io;
 use std::ops::Bound;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// sled moves a page of more than a quarter of a segment to a file of its own, which it never syncs. Values here are short: no page
-/// comes near that.
+/// sled moves a page of more than a quarter of a segment to a file of its own, which it never syncs. Values here are
+/// short: no page comes near that.
 const SEGMENT: usize = 8 * 1024 * 1024;
 
 /// Where the index is and how much memory it may take.
@@ -35,7 +35,7 @@ pub(crate) struct SledIndex {
 impl From<sled::Error> for IndexError {
     fn from(error: sled::Error) -> Self {
         match error {
-            // sled has no error of its own for this.
+            // sled has no error kind for this.
             sled::Error::Io(error) if error.to_string().starts_with("could not acquire lock") => Self::InUse,
             sled::Error::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
@@ -59,8 +59,8 @@ impl IndexOpener for SledOpener {
         create_private(&self.path)?;
         let db = sled::Config::new()
             .path(&self.path)
-            // Records are short, so that its pages take more than three times their bytes in memory; and its table of pages
-            // grows with the data: see README.md.
+            // Records are short, so that its pages take more than three times their bytes in memory; and its table of
+            // pages grows with the data: see README.md.
             .cache_capacity(self.cache / 8 * 5)
             .segment_size(SEGMENT)
             .flush_every_ms(Some(500))
@@ -81,6 +81,8 @@ impl IndexOpener for SledOpener {
     }
 
     fn delete(&self) -> io::Result<()> {
+        // What was opened before must not write to the one that comes next.
+        wait_for_release(&self.path);
         match std::fs::remove_dir_all(&self.path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             Ok(()) | Err(_) => Ok(()),
@@ -93,19 +95,23 @@ impl SledIndex {
         &self.trees[table as usize]
     }
 
-    /// Waits until another process, or this one, can open the index: sled's own threads may hold its lock for a moment after it
-    /// was dropped.
-    pub(crate) fn drop_and_release(self) {
-        let path = self.path.join("db");
+    /// Closes the index, and returns when it can be opened again.
+    pub(crate) fn close(self) {
+        let path = self.path.clone();
         drop(self);
-        let Ok(file) = File::open(path) else { return };
-        // A second at most: another process may be first, and then the index was free.
-        for _ in 0..1_000 {
-            if file.try_lock().is_ok() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(1));
+        wait_for_release(&path);
+    }
+}
+
+/// Waits until an index that was dropped can be opened again: sled's own threads may hold its lock for a moment.
+fn wait_for_release(path: &Path) {
+    let Ok(file) = File::open(path.join("db")) else { return };
+    // A second at most: another process may be first, and then the index was free.
+    for _ in 0..1_000 {
+        if file.try_lock().is_ok() {
+            return;
         }
+        std::thread::sleep(Duration::from_millis(1));
     }
 }
 
@@ -139,7 +145,7 @@ impl Index for SledIndex {
 
     fn sync(&self) -> Result<(), IndexError> {
         self.flush()?;
-        // What sled takes for a sync is `sync_file_range`, which a power cut does not respect.
+        // sled's own sync is `sync_file_range`, which does not make anything durable.
         self.file.sync_all()?;
         for name in ["conf", "."] {
             File::open(self.path.join(name))?.sync_all()?;

@@ -1,5 +1,5 @@
-//! The files that the store writes itself: the log and the mark. Everything that the store asks of a disk is asked through these
-//! traits, so that a simulated disk can stand in for the real one in tests.
+//! The files that the store writes itself: the log and the mark. The store uses a disk through these traits only, so
+//! that tests can use a simulated disk.
 
 use rustix::fs::{FsWord, fstat, fstatfs};
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
@@ -18,11 +18,12 @@ pub(crate) trait LogIo: Send + Sync + 'static {
     fn length(&self) -> io::Result<u64>;
     /// Cuts the file off. Durable after [`Self::sync`].
     fn cut(&self, length: u64) -> io::Result<()>;
-    /// Makes everything that was written durable. After an error nothing is known of what was written since the last sync.
+    /// Makes everything that was written durable. After an error nothing is known of what was written since the last
+    /// sync.
     fn sync(&self) -> io::Result<()>;
 }
 
-/// What tells one run of a machine, and one file, from another.
+/// Identifies a boot of the machine, and the files of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Identity {
     /// The boot of the machine.
@@ -46,7 +47,7 @@ pub(crate) trait Disk: Send + Sync + 'static {
     fn put_mark(&self, mark: &[u8]) -> io::Result<()>;
     /// Removes the mark, durably.
     fn remove_mark(&self) -> io::Result<()>;
-    /// Who this is; `None` if it cannot be told, or if the file system is not one whose page cache survives the process.
+    /// The present boot and files; `None` if they are unknown, or the file system is neither ext4 nor xfs.
     fn identity(&self, log: &Self::Log) -> Option<Identity>;
 }
 
@@ -57,7 +58,7 @@ pub(crate) const INDEX: &str = "index";
 const MARK: &str = "mark";
 const NEW_MARK: &str = "mark.new";
 
-/// A real directory. Everything in it is for its owner alone.
+/// A real directory, for its owner only.
 pub(crate) struct Directory(PathBuf);
 
 impl Directory {

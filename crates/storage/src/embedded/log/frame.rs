@@ -1,5 +1,5 @@
-//! Frames: what the log consists of after its head. A frame holds the entries of several commands and is written and read as one.
-//! Entries are numbered from the frame's sequence on. The layout is in this crate's README.md.
+//! Frames: what the log consists of after its head. A frame holds the entries of several commands and is written and
+//! read as one. Entries are numbered from the frame's sequence on. The layout is in this crate's README.md.
 
 use super::Place;
 use crate::codec::{self, CodecError};
@@ -12,10 +12,10 @@ pub(crate) const MAGIC: [u8; 4] = *b"LPF1";
 /// The length of what comes before the entries.
 pub(crate) const HEAD: usize = 32;
 
-/// Where a frame ends, between two commands, unless it has one command only: what a reader has to read to get at one entry.
+/// The size of its entries after which a frame ends, between two commands. Bounds what a reader reads to find an entry.
 const CUT: usize = 64 * 1024;
 
-/// The most that the entries of a frame take: those up to the cut, or one long command of two changes.
+/// The most bytes that the entries of a frame take: those of one long command with two changes.
 pub(crate) const LONGEST: usize = 2 * codec::LONGEST;
 
 /// What a frame is for.
@@ -119,7 +119,7 @@ impl GroupLog {
         &self.bytes
     }
 
-    /// Forgets the group, once it is in the file: the next one follows it. Gives the number of its events by type.
+    /// Begins the next group, once this one is in the file. Returns the number of its events by type.
     pub(crate) fn clear(&mut self) -> [u64; 7] {
         self.first = self.next;
         self.begin += self.bytes.len() as u64;
@@ -142,7 +142,7 @@ impl GroupLog {
         self.next + self.count as u64
     }
 
-    /// Leaves out the sequences before `sequence`.
+    /// Skips the sequences before `sequence`.
     pub(crate) fn skip_to(&mut self, sequence: u64) {
         if sequence > self.next() {
             self.end_frame();
@@ -172,7 +172,7 @@ impl GroupLog {
     }
 }
 
-/// The salt is different in each log: no value can look like a frame of it, and no frame of another log is taken.
+/// The salt is different in each log: no stored value can look like a frame, and no frame of another log is accepted.
 fn checksum(salt: u64, bytes: &[u8]) -> u32 {
     crc32c::crc32c_append(crc32c::crc32c(&salt.to_le_bytes()), bytes)
 }

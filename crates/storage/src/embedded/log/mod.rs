@@ -1,7 +1,7 @@
-//! The log: a file that holds every change in order. It is the store; the index is made from it.
+//! The log: a file that holds every change in order. The index is made from it.
 //!
-//! It begins with a head and goes on with frames (see [`frame`]). It is only ever written at its end, a group at a time, and synced
-//! before the next group: so a crash can leave only the last group incomplete.
+//! It begins with a head and goes on with frames (see [`frame`]). It is written at its end only, a group at a time, and
+//! synced before the next group: so a crash can leave only the last group incomplete. Imports sync at their end only.
 
 pub(crate) mod disk;
 pub(crate) mod frame;
@@ -36,7 +36,7 @@ pub(crate) struct Place {
     pub length: u32,
 }
 
-/// What tells this log from others.
+/// What distinguishes this log from others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Head {
     /// Part of the checksum of every frame.
@@ -54,7 +54,7 @@ pub(crate) enum ReadError {
 
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
-        // A log that ends before what is known to be there.
+        // The log ends before a position that something refers to.
         if error.kind() == io::ErrorKind::UnexpectedEof { Self::Damaged } else { Self::Io(error) }
     }
 }
@@ -65,7 +65,7 @@ impl From<CodecError> for ReadError {
     }
 }
 
-/// Why the head of a log was not accepted.
+/// Why the head of a log was rejected.
 #[derive(Debug)]
 pub(crate) enum HeadError {
     Io(io::Error),
@@ -95,7 +95,8 @@ impl<F: LogIo> LogFile<F> {
         let mut bytes = [0; FIRST as usize];
         let there = usize::try_from(length.min(FIRST)).expect("at most FIRST");
         file.read_at(&mut bytes[..there], 0)?;
-        // The head is synced before the first frame is written: what is shorter or blank was never followed by anything.
+        // The head is synced before the first frame is written: after a crash, a log with a short or blank head has no
+        // frames.
         if length <= FIRST && (there < bytes.len() || bytes.iter().all(|byte| *byte == 0)) {
             let new = new.ok_or(HeadError::Damaged)?;
             let mut sealed = NAME.to_vec();
@@ -125,7 +126,8 @@ impl<F: LogIo> LogFile<F> {
         self.end.store(end, Ordering::Release);
     }
 
-    /// Writes a part again as it is, and makes it durable: after a failed sync the page cache can hold what the disk does not.
+    /// Writes a part again as it is, and makes it durable: after a failed sync the page cache can hold what the disk
+    /// does not.
     pub(crate) fn write_again(&self, from: u64, to: u64) -> io::Result<()> {
         let mut chunk = vec![0; CHUNK];
         let mut at = from;
@@ -154,8 +156,8 @@ impl<F: LogIo> LogFile<F> {
         Frames { log: self, at: from, to, buffer: Vec::new(), begin: 0 }
     }
 
-    /// Whether, after a place where no frame can be read, there is one of a later group: then that place was durable once and is
-    /// damaged; otherwise it is where a group was not written completely.
+    /// Whether a frame of a later group follows a position at which no frame can be read. If so, the position was
+    /// durable once and is damaged; if not, a group was not written completely there.
     pub(crate) fn has_later_group(&self, unreadable: u64) -> io::Result<bool> {
         Ok(self.find_frame(unreadable, |frame| frame.group > unreadable)?.is_some())
     }

@@ -31,18 +31,18 @@ impl Chance {
     }
 }
 
-/// A fault that is built in, so that the checks can be seen to find it.
+/// A seeded fault, which the checks have to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seeded {
     /// A sync of the log does nothing.
     SkippedSync,
-    /// Another boot passes for the same.
+    /// Another boot has the same id.
     OneBoot,
     /// The index loses an insert now and then.
     LostInsert,
     /// A flush of the index does nothing.
     SkippedFlush,
-    /// What is written as it was read does not reach the disk.
+    /// A rewrite of the same bytes does not reach the disk.
     NoRewrite,
     /// A command is acknowledged before the sync.
     EarlyAnswer,
@@ -58,7 +58,7 @@ struct State {
     mark: Option<Vec<u8>>,
     boot: u128,
     chance: Chance,
-    /// After so many more operations everything stops.
+    /// After so many more operations the simulation stops.
     fuel: u64,
     /// One sync in so many fails; 0: none.
     failing: u64,
@@ -146,7 +146,7 @@ impl SimDisk {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes part in an operation, unless everything has stopped.
+    /// Begins an operation; fails if the simulation has stopped.
     fn step(&self) -> io::Result<MutexGuard<'_, State>> {
         let mut state = self.state();
         if state.fuel == 0 {
@@ -245,7 +245,8 @@ impl LogIo for SimDisk {
         let mut state = self.step()?;
         let failing = state.failing;
         if failing > 0 && state.chance.one_in(failing) {
-            // The kernel reports the error once, and takes the pages for clean: they can be read, and are not on the disk.
+            // The kernel reports the error once and marks the pages as clean: they can be read, and are not on the
+            // disk.
             state.dirty.clear();
             state.fuel = 0;
             return Err(io::Error::other("a sync failed"));

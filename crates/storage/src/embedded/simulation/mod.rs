@@ -1,8 +1,8 @@
-//! The writer, the mark and recovery under crashes, on a simulated disk: everything acknowledged is there, no command is there in
-//! part, the index says what the log says, and damage is detected.
+//! The writer, the mark and recovery under crashes, on a simulated disk: everything acknowledged is there, no command
+//! is there in part, the index says what the log says, and damage is detected.
 //!
-//! Each schedule is made of a seed: sessions of random commands, each of which ends in a kill, a power cut, a failed sync or a
-//! close. The real code runs; only the disk and the index are replaced.
+//! Each schedule is made of a seed: sessions of random commands, each of which ends in a kill, a power cut, a failed
+//! sync or a close. The real code runs; only the disk and the index are replaced.
 
 mod disk;
 
@@ -80,7 +80,7 @@ impl World {
         Ok(Mark::write_open(&self.disk, &base.log.head, position, recovery_identity(&self.disk))?)
     }
 
-    /// A command of a few subjects, so that commands meet.
+    /// A command with one of few ids, so that commands concern the same things.
     fn command(&mut self) -> BoxedWork<Sim> {
         self.clock += 1;
         let n = self.chance.below(3) as u8;
@@ -177,7 +177,8 @@ impl World {
         Ok(())
     }
 
-    /// Holds what the store has against what it must have; commands that were lost, none of which was acknowledged, are forgotten.
+    /// Compares what the store has with what it must have. Commands that were lost, none of them acknowledged, are
+    /// forgotten.
     fn check(&mut self, base: &Arc<SimBase>) -> Checked {
         let mut found = Vec::new();
         let mut frames = base.log.frames(FIRST, base.log.end());
@@ -316,7 +317,7 @@ fn a_flipped_bit_of_the_log_is_never_silent() {
         let mut chance = Chance::new(seed);
         let bits = (world.disk.length() - FIRST as usize) * 8;
         world.disk.flip(FIRST as usize * 8 + chance.below(bits as u64) as usize);
-        // Opening with a sound index reads no frame; a rebuild and every read of it do.
+        // Opening with an intact index reads no frame; a rebuild reads all of them.
         let rebuilt = recovery::open(&world.disk, &world.index, HEAD, true);
         match rebuilt {
             Err(Problem::Log(_)) => found += 1,

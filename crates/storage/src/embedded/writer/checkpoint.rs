@@ -1,7 +1,8 @@
-//! Checkpoints: from time to time the index is handed to the operating system, and the mark says how far in the log it had come.
+//! Checkpoints: from time to time the index is handed to the operating system, and the mark says how far in the log it
+//! had come.
 //!
-//! Opening a store that was not closed brings the index up to date from there. The committer does not wait for a checkpoint: a
-//! thread makes it, beside the groups that follow.
+//! Opening a store that was not closed brings the index up to date from there. The committer does not wait for a
+//! checkpoint: a thread makes it, beside the groups that follow.
 
 use super::Fault;
 use crate::embedded::base::Base;
@@ -17,10 +18,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How often there is one, while there is something to write.
+/// The least time between two checkpoints. There are none without commands.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What a checkpoint is made of.
+/// What a checkpoint needs.
 pub(crate) struct Target<I, D: Disk> {
     pub(crate) base: Arc<Base<I, D::Log>>,
     pub(crate) disk: D,
@@ -62,23 +63,23 @@ impl<I: Index, D: Disk> Checkpoints<I, D> {
         Ok(Self { target, since: Instant::now(), positions: Some(positions), thread: Some(thread) })
     }
 
-    /// Has a checkpoint made of what is in the index, if it is time.
+    /// Starts a checkpoint if one is due.
     pub(crate) fn checkpoint_if_due(&mut self, position: Position) {
         if self.since.elapsed() < EVERY {
             return;
         }
         self.since = Instant::now();
         if let Some(positions) = &self.positions {
-            // A disk that is still at the last one has no time for another.
+            // If the last one is still under way, this one is skipped.
             let _ = positions.try_send(position);
         }
     }
 
-    /// Makes the last one.
+    /// Makes the index durable, at the end.
     pub(crate) fn last(&mut self, position: Position) -> Result<(), Fault> {
         self.positions.take();
         if let Some(thread) = self.thread.take() {
-            // It catches its panics; there is nothing to hear here.
+            // It catches its panics: its result says nothing.
             drop(thread.join());
         }
         self.target.close(position)

@@ -1,10 +1,10 @@
 //! The thread that drives the writer.
 //!
-//! It waits for a command, takes what else is queued, commits all of it as one group, and answers everyone. There is no timer: the
-//! next group forms while this one syncs.
+//! It waits for a command, takes what else is queued, commits all of it as one group, and answers everyone. There is no
+//! timer: the next group forms while this one syncs.
 //!
-//! A failed write or sync, or a panic, is the end: what the kernel has dropped after a failed fsync cannot be had back, so it is
-//! never tried again, and nothing that is in memory is believed any more.
+//! A failed write or sync, or a panic, ends the store. After a failed fsync the kernel may have dropped what was
+//! written, so a sync is never repeated, and nothing that is in memory is trusted any more.
 
 use super::checkpoint::Checkpoints;
 use super::{Fault, Writer};
@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 /// The most commands of a group: bounds the time that the first of them waits for the last.
 const GROUP: usize = 512;
 
-/// A command on its way to the committer.
+/// A command that waits for the committer.
 pub(crate) type Job<I, F> = BoxedWork<Overlay<I, F>>;
 
 pub(crate) struct Committer<I: Index, D: Disk> {
@@ -68,7 +68,7 @@ impl<I: Index, D: Disk> Committer<I, D> {
             }
             self.health.group.stop();
             if self.health.failure_reason().is_some() {
-                // The watchdog gave this group up, and its callers with it.
+                // The watchdog has failed the store while this group was under way; its callers were told.
                 return self.stop("a write came too late", group, StoreError::OutcomeUnknown);
             }
             group.drain(..).for_each(|job| job.answer());
@@ -84,7 +84,7 @@ impl<I: Index, D: Disk> Committer<I, D> {
         }
     }
 
-    /// Fails for good. Commands that are still queued are dropped: their callers learn that nothing was done.
+    /// Ends the store. Commands that are still queued are dropped; nothing was done about them.
     fn stop(self, reason: &str, group: Vec<Job<I, D::Log>>, answer: StoreError) {
         self.health.fail(reason);
         self.queue.clear();

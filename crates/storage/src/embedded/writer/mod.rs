@@ -1,9 +1,10 @@
-//! The writer: decides groups of commands, writes them to the log, syncs, and applies them to the index, one after the other.
+//! The writer: decides groups of commands, writes them to the log, syncs, and applies them to the index, one after the
+//! other.
 //!
 //! It is a state machine without threads or clock: [`committer`] drives it in production, the simulation in tests.
 //!
-//! The index comes after the sync, so that nobody reads what a crash could take back, and is not synced itself: what a crash takes
-//! from it is in the log.
+//! The index is changed after the sync, so that nobody reads what a crash could take back. It is not synced: what a
+//! crash takes from it is in the log.
 
 pub(crate) mod checkpoint;
 pub(crate) mod committer;
@@ -22,7 +23,7 @@ use lendpay_domain::view::ViewError;
 use std::io;
 use std::sync::Arc;
 
-/// What ends the store. Says nothing of what is stored.
+/// An error that ends the store. Never quotes what is stored.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("a write to or read from the disk failed: {0}")]
@@ -52,7 +53,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
         Position { next: self.group.next(), end: self.group.begin() }
     }
 
-    /// What is stored, with the group that is not written yet.
+    /// What is stored, with the changes of the group on top.
     pub(crate) const fn view(&self) -> &Overlay<I, F> {
         &self.overlay
     }
@@ -67,7 +68,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
         Ok(())
     }
 
-    /// Adds changes that belong together to the group.
+    /// Adds changes to the group: all are kept, or none.
     pub(crate) fn push(&mut self, changes: &[Record]) -> Result<Result<(), CodecError>, Fault> {
         if changes.is_empty() {
             return Ok(Ok(()));
@@ -95,7 +96,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
         self.group.end_import(history);
     }
 
-    /// Writes the group to the log. Whether there was anything to write.
+    /// Writes the group to the log. Returns whether there was anything to write.
     pub(crate) fn write(&mut self) -> Result<bool, Fault> {
         let begin = self.group.begin();
         let bytes = self.group.end_group();

@@ -1,8 +1,8 @@
-//! Notices a committer or a checkpoint that waits for ever.
+//! Fails a store whose committer or checkpoint blocks for ever.
 //!
-//! A thread of sled that panics in the middle of a write never wakes whoever waits for it: the checkpoint, which flushes, and
-//! then the committer, when there is no buffer left. A disk that hangs looks the same. Nobody else can tell the callers, so this
-//! does: the store has failed.
+//! A thread of sled that panics in the middle of a write never wakes whoever waits for it: the checkpoint, which
+//! flushes, and then the committer, when there is no buffer left. A disk that hangs looks the same. No other thread
+//! could tell the callers that the store has failed.
 
 use crate::embedded::health::Health;
 use crate::embedded::panics;
@@ -10,14 +10,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// How often it looks.
+/// The time between two looks.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// How many looks a group or a checkpoint may take once a thread of sled has panicked: a second.
 const AFTER_A_PANIC: u32 = 4;
 
-/// How many looks a group may take at all: 30 seconds. A disk that needs longer than a request may take has failed its callers
-/// anyway.
+/// How many looks a group may take in any case: 30 seconds, as long as a request may take.
 const AT_ALL: u32 = 120;
 
 /// How often one round was seen. Looks are counted and not time, since time also passes while the process is stopped.

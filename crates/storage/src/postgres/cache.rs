@@ -1,4 +1,4 @@
-//! What is kept in memory for a moment: every request asks for a key or a client, and neither changes often.
+//! A cache of keys and clients: every request asks for one, and neither changes often.
 //!
 //! A revocation in this process is known at once; one in another process after [`AGE`] at most. What is not there is not
 //! remembered, so that guessing fills nothing.
@@ -10,17 +10,17 @@ use std::hash::Hash;
 use std::sync::{PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
-/// For how long something is believed.
+/// For how long an entry is used.
 const AGE: Duration = Duration::from_secs(2);
 
-/// How many things are kept.
+/// How many entries are kept.
 const MOST: usize = 10_000;
 
-pub(super) type Keys = Memory<KeyHash, KeyRecord>;
+pub(super) type Keys = Cache<KeyHash, KeyRecord>;
 
-pub(super) type Clients = Memory<String, PartnerId>;
+pub(super) type Clients = Cache<String, PartnerId>;
 
-pub(super) struct Memory<K, V>(RwLock<State<K, V>>);
+pub(super) struct Cache<K, V>(RwLock<State<K, V>>);
 
 struct State<K, V> {
     known: HashMap<K, (V, Instant)>,
@@ -28,13 +28,13 @@ struct State<K, V> {
     forgotten: u64,
 }
 
-impl<K, V> Default for Memory<K, V> {
+impl<K, V> Default for Cache<K, V> {
     fn default() -> Self {
         Self(RwLock::new(State { known: HashMap::new(), forgotten: 0 }))
     }
 }
 
-impl<K: Hash + Eq + Clone, V: Clone> Memory<K, V> {
+impl<K: Hash + Eq + Clone, V: Clone> Cache<K, V> {
     /// What is known, if it is young enough; else whom to tell what was found.
     pub(super) fn get<Q>(&self, key: &Q) -> Result<V, Asked>
     where
@@ -83,27 +83,27 @@ mod tests {
 
     #[test]
     fn an_answer_from_before_a_change_is_not_kept() {
-        let memory = Memory::<u8, u8>::default();
-        let early = memory.get(&1).expect_err("unknown");
-        memory.forget();
-        memory.put(&early, 1, 1);
-        let late = memory.get(&1).expect_err("unknown");
-        memory.put(&late, 1, 2);
-        assert!(matches!(memory.get(&1), Ok(2)));
-        memory.forget();
-        assert!(memory.get(&1).is_err());
+        let cache = Cache::<u8, u8>::default();
+        let early = cache.get(&1).expect_err("unknown");
+        cache.forget();
+        cache.put(&early, 1, 1);
+        let late = cache.get(&1).expect_err("unknown");
+        cache.put(&late, 1, 2);
+        assert!(matches!(cache.get(&1), Ok(2)));
+        cache.forget();
+        assert!(cache.get(&1).is_err());
     }
 
     #[test]
     fn what_is_old_is_not_believed_and_there_is_never_too_much() {
-        let memory = Memory::<usize, u8>::default();
+        let cache = Cache::<usize, u8>::default();
         let old = Asked { at: Instant::now().checked_sub(AGE).expect("it is not that early"), forgotten: 0 };
-        memory.put(&old, 0, 1);
-        assert!(memory.get(&0).is_err());
+        cache.put(&old, 0, 1);
+        assert!(cache.get(&0).is_err());
         for n in 0..2 * MOST {
-            let asked = memory.get(&n).expect_err("unknown");
-            memory.put(&asked, n, 1);
+            let asked = cache.get(&n).expect_err("unknown");
+            cache.put(&asked, n, 1);
         }
-        assert!(memory.0.read().expect("unpoisoned").known.len() <= MOST);
+        assert!(cache.0.read().expect("unpoisoned").known.len() <= MOST);
     }
 }

@@ -1,11 +1,11 @@
-//! Addresses of an authorization server.
+//! Addresses of services that are trusted with a secret, or whose answers are believed.
 
 use std::fmt;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// An address that what is fetched from it can be believed: https, or http on this very machine. Kept as it was written,
-/// since issuers are compared letter by letter.
+/// An address that is https, or http on this machine. The text is kept as it was written, since issuers are compared
+/// letter by letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     text: String,
@@ -24,19 +24,23 @@ impl FromStr for Address {
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || "write an address that begins with https:// (http:// only for this machine itself)".to_owned();
         let url = Url::parse(text).map_err(|_| wrong())?;
-        let loopback = match url.host() {
-            Some(Host::Domain(name)) => name == "localhost",
-            Some(Host::Ipv4(address)) => address.is_loopback(),
-            Some(Host::Ipv6(address)) => address.is_loopback(),
-            None => return Err(wrong()),
-        };
-        if !(url.scheme() == "https" || url.scheme() == "http" && loopback) {
+        if !(url.scheme() == "https" || url.scheme() == "http" && is_loopback(&url)) {
             return Err(wrong());
         }
         if !url.username().is_empty() || url.password().is_some() || url.fragment().is_some() {
             return Err("write an address without a user, a password or a fragment".to_owned());
         }
         Ok(Self { text: text.to_owned(), url })
+    }
+}
+
+/// Whether the host is this machine.
+pub(super) fn is_loopback(url: &Url) -> bool {
+    match url.host() {
+        Some(Host::Domain(name)) => name == "localhost",
+        Some(Host::Ipv4(address)) => address.is_loopback(),
+        Some(Host::Ipv6(address)) => address.is_loopback(),
+        None => false,
     }
 }
 

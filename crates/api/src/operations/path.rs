@@ -1,0 +1,58 @@
+//! The ids in a path. Taking them never fails, so that a caller is authenticated before it learns that an id is
+//! malformed.
+//!
+//! The document's parameters for them are made from the path's template, in `document::finish`.
+
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId};
+use poem::{FromRequest, Request, RequestBody};
+
+/// What paths name things by.
+pub(crate) trait Id: Sized {
+    /// Reads a UUID of 36 characters.
+    fn parse(text: &str) -> Option<Self>;
+}
+
+macro_rules! ids {
+    ($($name:ident),+) => {$(
+        impl Id for $name {
+            fn parse(text: &str) -> Option<Self> {
+                Self::parse(text)
+            }
+        }
+    )+};
+}
+
+ids!(ApplicationId, BuyerId, KeyId, OfferId, PartnerId);
+
+/// The id of a path with one; `None` if it is malformed.
+pub(crate) struct PathId<A>(pub Option<A>);
+
+/// The ids of a path with two.
+pub(crate) struct PathIds<A, B>(pub Option<A>, pub Option<B>);
+
+/// The path of an offer.
+pub(crate) type OfferPath = PathIds<ApplicationId, OfferId>;
+
+impl<A, B> PathIds<A, B> {
+    /// Both ids, if neither is malformed.
+    pub fn both(self) -> Option<(A, B)> {
+        self.0.zip(self.1)
+    }
+}
+
+/// Reads the parameter that poem-openapi names by its position.
+fn id<A: Id>(request: &Request, name: &str) -> Option<A> {
+    request.raw_path_param(name).and_then(A::parse)
+}
+
+impl<'a, A: Id> FromRequest<'a> for PathId<A> {
+    async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(id(request, "param0")))
+    }
+}
+
+impl<'a, A: Id, B: Id> FromRequest<'a> for PathIds<A, B> {
+    async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
+        Ok(Self(id(request, "param0"), id(request, "param1")))
+    }
+}

@@ -1,0 +1,178 @@
+//! Offers: every status, action, type, expiry and caller.
+
+use super::super::{MoveOffer, MoveOutcome, PutOfferOutcome};
+use super::{World, ask, by, clock, world};
+use crate::Timestamp;
+use crate::change::{Change, OfferKey};
+use crate::life_cycle::{Action, IllegalMove};
+use crate::offer::{Offer, OfferType, Status, Terms};
+use crate::testing::samples::*;
+use chrono::TimeDelta;
+
+/// When the offers of the tables expire, if they do.
+fn expiry() -> Timestamp {
+    at(1_000)
+}
+
+/// When they reached the status that they have.
+fn changed() -> Timestamp {
+    at(7)
+}
+
+/// Offer 1 of partner 1 in a status. Partner 2 has an application without offers.
+fn with_offer(status: Status, terms: Terms) -> World {
+    let offer = offer_key(1, 1);
+    let created = Change::OfferCreated { offer, terms, at: changed() };
+    let moved = Change::OfferMoved { offer, status, at: changed() };
+    let parties = [partner_put(1, None), partner_put(2, None), application_put(1), application_put(2)];
+    world(parties.into_iter().chain([created, moved]))
+}
+
+/// Contract 2.1, written out by hand.
+fn allowed(from: Status, action: Action, offer_type: OfferType) -> bool {
+    match (from, action) {
+        (Status::Offered, Action::Accept | Action::Decline | Action::Archive) => true,
+        (Status::CustomerAccepted, Action::Advance) => offer_type == OfferType::Underwritten,
+        (Status::CustomerAccepted | Status::Advanced | Status::CustomerDeclined | Status::Expired, Action::Archive) => {
+            true
+        }
+        (
+            Status::Offered
+            | Status::CustomerAccepted
+            | Status::Advanced
+            | Status::CustomerDeclined
+            | Status::Expired
+            | Status::Archived,
+            _,
+        ) => false,
+    }
+}
+
+#[test]
+fn every_move_of_every_caller_before_at_and_after_expiry() {
+    let nanosecond = TimeDelta::nanoseconds(1);
+    let mut cases = 0;
+    for &status in Status::ALL {
+        for &offer_type in OfferType::ALL {
+            for (expiry_at, now) in [
+                (None, expiry()),
+                (Some(expiry()), expiry() - nanosecond),
+                (Some(expiry()), expiry()),
+                (Some(expiry()), expiry() + nanosecond),
+            ] {
+                for action in Action::ALL {
+                    for caller in [None, Some(partner(1)), Some(partner(2)), Some(partner(3))] {
+                        cases += 1;
+                        let terms = Terms { offer_type, expiry_at, ..terms() };
+                        let world = with_offer(status, terms.clone());
+                        let mut stamp = operator(0);
+                        stamp.at = now;
+                        let (application, offer) = (application(1), offer(1));
+                        let command = MoveOffer { partner: caller, application, offer, action, stamp };
+                        let case = format!("{status} {offer_type} {expiry_at:?} {now} {action:?} {caller:?}");
+                        let decision = ask(&world, &command).expect("decided");
+                        if caller.is_some_and(|caller| caller != partner(1)) {
+                            assert_eq!((decision.outcome, decision.changes), (MoveOutcome::NotFound, vec![]), "{case}");
+                            continue;
+                        }
+                        let moved = |status, at| Change::OfferMoved { offer: offer_key(1, 1), status, at };
+                        let (mut changes, mut mine, mut from) = (vec![], stamp, status);
+                        if status == Status::Offered && expiry_at.is_some_and(|expiry| expiry <= now) {
+                            from = Status::Expired;
+                            changes.push(by(clock(stamp, expiry()), moved(from, expiry())));
+                            mine.event = mine.event.sibling();
+                        }
+                        let is = |status, status_changed_at| {
+                            let (id, partner, terms) = (offer, partner(1), terms.clone());
+                            MoveOutcome::Done(Offer { id, application, partner, terms, status, status_changed_at })
+                        };
+                        let to = action.target();
+                        let outcome = if allowed(from, action, offer_type) {
+                            changes.push(by(mine, moved(to, now)));
+                            is(to, now)
+                        } else if action == Action::Accept
+                            && matches!(from, Status::CustomerAccepted | Status::Advanced)
+                        {
+                            is(from, changed())
+                        } else {
+                            let indicative = from == Status::CustomerAccepted && action == Action::Advance;
+                            MoveOutcome::Illegal(IllegalMove { from, to, indicative })
+                        };
+                        assert_eq!((decision.outcome, decision.changes), (outcome, changes), "{case}");
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(cases, 6 * 2 * 4 * 4 * 4);
+}
+
+#[test]
+fn an_offer_that_is_not_there_is_not_found() {
+    let world = with_offer(Status::Offered, terms());
+    for caller in [None, Some(partner(1)), Some(partner(2))] {
+        for (a, n) in [(1, 2), (2, 1), (9, 1)] {
+            for action in Action::ALL {
+                let (application, offer) = (application(a), offer(n));
+                let command = MoveOffer { partner: caller, application, offer, action, stamp: operator(5) };
+                let decision = ask(&world, &command).expect("decided");
+                assert_eq!((decision.outcome, decision.changes), (MoveOutcome::NotFound, vec![]));
+            }
+        }
+    }
+}
+
+#[test]
+fn terms_are_put_in_every_status_before_at_and_after_expiry() {
+    let nanosecond = TimeDelta::nanoseconds(1);
+    let offer = offer_key(1, 1);
+    for &status in Status::ALL {
+        for (expiry_at, now) in [
+            (None, expiry()),
+            (Some(expiry()), expiry() - nanosecond),
+            (Some(expiry()), expiry()),
+            (Some(expiry()), expiry() + nanosecond),
+        ] {
+            // The new terms' own expiry does not matter: it is looked at by who comes next.
+            for new in [bare_terms(), terms(), Terms { expiry_at: Some(at(0)), ..terms() }] {
+                let world = with_offer(status, Terms { expiry_at, ..terms() });
+                let mut command = put_offer(1, 1, new.clone(), 0);
+                command.stamp.at = now;
+                let stamp = command.stamp;
+                let lapsed = status == Status::Offered && expiry_at.is_some_and(|expiry| expiry <= now);
+                let (outcome, changes) = if lapsed {
+                    let expired = Change::OfferMoved { offer, status: Status::Expired, at: expiry() };
+                    (PutOfferOutcome::Fixed(Status::Expired), vec![by(clock(stamp, expiry()), expired)])
+                } else if status == Status::Offered {
+                    let replaced = Change::TermsReplaced { offer, terms: new.clone() };
+                    (PutOfferOutcome::Replaced(offered(offer, new, changed())), vec![by(stamp, replaced)])
+                } else {
+                    (PutOfferOutcome::Fixed(status), vec![])
+                };
+                let decision = ask(&world, &command).expect("decided");
+                assert_eq!((decision.outcome, decision.changes), (outcome, changes), "{status} {expiry_at:?} {now}");
+            }
+        }
+    }
+}
+
+fn offered(key: OfferKey, terms: Terms, status_changed_at: Timestamp) -> Offer {
+    let OfferKey { partner, application, offer: id } = key;
+    Offer { id, application, partner, terms, status: Status::Offered, status_changed_at }
+}
+
+#[test]
+fn an_offer_is_created_for_an_application_that_is_there() {
+    let world = with_offer(Status::Offered, terms());
+    // The same id under another application is another offer.
+    for (a, n) in [(1, 2), (2, 1)] {
+        let command = put_offer(a, n, terms(), 9);
+        let offer = offer_key(a, n);
+        let decision = ask(&world, &command).expect("decided");
+        assert_eq!(decision.outcome, PutOfferOutcome::Created(offered(offer, terms(), at(9))));
+        let created = Change::OfferCreated { offer, terms: terms(), at: at(9) };
+        assert_eq!(decision.changes, [by(command.stamp, created)]);
+    }
+    let decision = ask(&world, &put_offer(9, 1, terms(), 9)).expect("decided");
+    assert_eq!((decision.outcome, decision.changes), (PutOfferOutcome::NoApplication, vec![]));
+}

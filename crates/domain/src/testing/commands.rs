@@ -1,0 +1,192 @@
+//! Commands of every kind by chance, with few ids, so that they meet.
+
+use super::declared::Declared;
+use super::samples::*;
+use crate::buyer::Description;
+use crate::change::Record;
+use crate::command::{
+    AddKey, AddKeyOutcome, Command as _, CreateBuyer, CreateBuyerOutcome, DecideError, MoveOffer, MoveOutcome,
+    PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
+    RevokeKeyOutcome, Stamp, UseKey,
+};
+use crate::event::Actor;
+use crate::key::{KeyHash, KeyRecord};
+use crate::life_cycle::Action;
+use crate::offer::{OfferType, Terms};
+use crate::page::Window;
+use crate::store::{Answer, Store};
+use crate::view::View;
+use crate::{EventId, OperationId};
+use proptest::option;
+use proptest::prelude::*;
+use proptest::sample::select;
+use std::ops::Range;
+
+/// Partners, applications, keys, offers and buyers have ids below this.
+pub const IDS: u64 = 3;
+
+/// A command.
+#[derive(Clone, Debug)]
+pub enum Asked {
+    /// By which a partner is put.
+    Partner(PutPartner),
+    /// By which a key is added.
+    Key(AddKey),
+    /// By which a key is revoked.
+    Revocation(RevokeKey),
+    /// By which an application is put.
+    Application(PutApplication),
+    /// By which an offer is put.
+    Offer(PutOffer),
+    /// By which an offer is moved.
+    Move(MoveOffer),
+    /// By which a buyer is created.
+    Buyer(CreateBuyer),
+    /// Noted without an answer.
+    Use(UseKey),
+}
+
+/// What became of it.
+#[derive(Debug, PartialEq)]
+pub enum Told {
+    /// When a partner is put.
+    Partner(Answer<PutPartnerOutcome>),
+    /// When a key is added.
+    Key(Answer<AddKeyOutcome>),
+    /// When a key is revoked.
+    Revocation(Answer<RevokeKeyOutcome>),
+    /// When an application is put.
+    Application(Answer<PutApplicationOutcome>),
+    /// When an offer is put.
+    Offer(Answer<PutOfferOutcome>),
+    /// When an offer is moved.
+    Move(Answer<MoveOutcome>),
+    /// When a buyer is created.
+    Buyer(Answer<CreateBuyerOutcome>),
+    /// Nothing.
+    Use,
+    /// A command of a partner that is not there: it was not given.
+    NoCaller,
+}
+
+impl Asked {
+    /// Gives the command ids of its own.
+    pub fn number(&mut self, n: u64) {
+        let stamp = match self {
+            Self::Partner(PutPartner { stamp, .. })
+            | Self::Key(AddKey { stamp, .. })
+            | Self::Revocation(RevokeKey { stamp, .. })
+            | Self::Application(PutApplication { stamp, .. })
+            | Self::Offer(PutOffer { stamp, .. })
+            | Self::Move(MoveOffer { stamp, .. })
+            | Self::Buyer(CreateBuyer { stamp, .. }) => stamp,
+            Self::Use(_) => return,
+        };
+        stamp.event = EventId::from_bytes(bytes(2 * n));
+        stamp.operation = OperationId::from_bytes(bytes(2 * n));
+    }
+
+    /// The changes that the command is decided to bring. Panics if it looks at what it does not read.
+    ///
+    /// # Errors
+    /// If nothing is decided.
+    pub fn changes<V: View>(&self, view: &V) -> Result<Vec<Record>, DecideError> {
+        match self {
+            Self::Partner(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Key(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Revocation(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Application(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Offer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Move(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Buyer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Use(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+        }
+    }
+
+    /// Gives the command to a store.
+    pub async fn run(&self, store: &impl Store) -> Told {
+        match self.clone() {
+            Self::Partner(command) => Told::Partner(store.run(command).await),
+            Self::Key(command) => Told::Key(store.run(command).await),
+            Self::Revocation(command) => Told::Revocation(store.run(command).await),
+            Self::Application(command) => Told::Application(store.run(command).await),
+            Self::Offer(command) => Told::Offer(store.run(command).await),
+            Self::Move(command) => Told::Move(store.run(command).await),
+            Self::Buyer(command) => {
+                // Callers are authenticated: their partner is there.
+                let keys = store.keys_of(command.partner, Window { after: None, limit: 1 }).await.expect("works");
+                if keys.is_none() {
+                    return Told::NoCaller;
+                }
+                Told::Buyer(store.run(command).await)
+            }
+            Self::Use(UseKey { key, at }) => {
+                // Only keys that are there are used, and a store may keep in mind which use it has noted already.
+                if store.find_key(key).await.is_ok_and(|found| found.is_some()) {
+                    store.note_use(key, at);
+                }
+                Told::Use
+            }
+        }
+    }
+}
+
+fn stamps() -> impl Strategy<Value = Stamp> {
+    // Time does not only go forwards: processes have clocks of their own.
+    (0..40_i64, any::<bool>()).prop_map(|(seconds, by_operator)| {
+        let stamp = numbered(0, seconds);
+        if by_operator { Stamp { actor: Actor::Operator, ..stamp } } else { stamp }
+    })
+}
+
+fn terms_of_offers() -> impl Strategy<Value = Terms> {
+    (select(OfferType::ALL), option::of(0..40_i64), any::<bool>()).prop_map(|(offer_type, expiry, bare)| {
+        let terms = if bare { bare_terms() } else { terms() };
+        Terms { offer_type, expiry_at: expiry.map(at), ..terms }
+    })
+}
+
+/// Commands about what the given numbers name: an own partner, application, key and so on, or those of everyone.
+fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Value = Asked> {
+    let id = move || ids.clone();
+    let key = (id(), id(), id(), stamps()).prop_map(|(p, n, hash, stamp)| {
+        let hash = KeyHash::of(&hash.to_string());
+        Asked::Key(AddKey { key: KeyRecord { hash, ..key(p, n) }, stamp })
+    });
+    let buyer = (id(), id(), option::of(0..2_u8), 0..2_u8, stamps()).prop_map(|(p, fresh, key, payload, stamp)| {
+        let described = Description { registration_number: Some(payload.to_string()), ..description() };
+        let key = key.map(|key| key.to_string());
+        // Ids that were just made are another's by no chance; that they are the partner's own is a broken generator.
+        Asked::Buyer(CreateBuyer { stamp, ..creation(p, 1_000 * p + fresh, key.as_deref(), described, 0) })
+    });
+    let moves = (option::of(id()), id(), id(), select(&Action::ALL[..]), stamps());
+    prop_oneof![
+        2 => (id(), 0..2_u8, select(clients), stamps()).prop_map(|(p, text, client, stamp)| {
+            Asked::Partner(PutPartner { stamp, ..put_partner(p, ["a", "b"][usize::from(text)], client.as_deref(), 0) })
+        }),
+        2 => key,
+        1 => (id(), id(), stamps()).prop_map(|(p, n, stamp)| Asked::Revocation(RevokeKey { stamp, ..revoke(p, n, 0) })),
+        2 => (id(), id(), stamps())
+            .prop_map(|(a, p, stamp)| Asked::Application(PutApplication { stamp, ..put_application(a, p) })),
+        4 => (id(), id(), terms_of_offers(), stamps())
+            .prop_map(|(a, n, terms, stamp)| Asked::Offer(PutOffer { stamp, ..put_offer(a, n, terms, 0) })),
+        5 => moves.prop_map(|(partner, a, n, action, stamp)| {
+            let (partner, application, offer) = (partner.map(super::samples::partner), application(a), offer(n));
+            Asked::Move(MoveOffer { partner, application, offer, action, stamp })
+        }),
+        3 => buyer,
+        1 => (id(), 0..3_i64).prop_map(|(hash, hour)| {
+            Asked::Use(UseKey { key: KeyHash::of(&hash.to_string()), at: at(hour * 3_600) })
+        }),
+    ]
+}
+
+/// Commands that meet each other.
+pub fn meeting() -> impl Strategy<Value = Asked> {
+    commands(0..IDS, vec![None, Some("one".into()), Some("two".into())])
+}
+
+/// Commands about things that no other number has: two partners with different numbers never meet.
+pub fn apart(n: u64) -> impl Strategy<Value = Asked> {
+    commands(100 + n..101 + n, vec![None, Some(format!("own {n}"))])
+}

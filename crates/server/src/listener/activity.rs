@@ -1,0 +1,225 @@
+//! What a connection is doing, as its socket, its requests, its timer and the listener's slots know it together.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
+
+/// How long a connection may take for what.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeouts {
+    /// For a request. The endpoint ends it; here it only says when to look again.
+    pub request: Duration,
+    /// For a request's head, from its first byte; for the first byte of a connection; for a TLS handshake.
+    pub head: Duration,
+    /// Between two requests, and for the client to take anything of an answer.
+    pub idle: Duration,
+}
+
+/// The state of a connection.
+#[derive(Debug)]
+pub struct Activity {
+    state: Mutex<State>,
+    displaced: CancellationToken,
+}
+
+#[derive(Debug)]
+struct State {
+    /// How many requests run. Their answers may still be unsent after that.
+    running: usize,
+    /// Whether a byte has arrived, and a whole request.
+    spoken: bool,
+    requested: bool,
+    /// Since when the head of a request arrives.
+    head: Option<Instant>,
+    /// When a request ended last, or its client took something of an answer; before that, when it was accepted.
+    since: Instant,
+    /// Bytes of answers that are held for the client.
+    unsent: usize,
+}
+
+/// Which connection makes room first: one that never made a request, then the longest idle. It only grows.
+pub type Rank = (bool, Instant);
+
+/// What the timer finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Nothing; it looks again then.
+    At(Instant),
+    /// The head of a request takes too long.
+    Slow,
+    /// Nothing has happened for too long.
+    Idle,
+}
+
+/// A request that runs, until this is dropped.
+#[derive(Debug)]
+pub struct Running(Arc<Activity>);
+
+impl Activity {
+    /// A connection that is accepted now.
+    pub fn new() -> Arc<Self> {
+        let since = Instant::now();
+        let state = State { running: 0, spoken: false, requested: false, head: None, since, unsent: 0 };
+        Arc::new(Self { state: Mutex::new(state), displaced: CancellationToken::new() })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// HTTP/1: bytes have arrived. If no request runs, they begin one.
+    pub fn received(&self) {
+        let mut state = self.state();
+        state.spoken = true;
+        if state.running == 0 && state.head.is_none() {
+            state.head = Some(Instant::now());
+        }
+    }
+
+    /// HTTP/2: bytes have arrived; whether a head ended with them, and whether they leave one incomplete.
+    pub fn received_frames(&self, ended: bool, incomplete: bool) {
+        let mut state = self.state();
+        state.spoken = true;
+        if ended || !incomplete {
+            state.head = None;
+        }
+        if incomplete && state.head.is_none() {
+            state.head = Some(Instant::now());
+        }
+    }
+
+    /// Bytes of an answer went out: a long one that the client takes is not idleness.
+    pub fn sent(&self) {
+        self.state().since = Instant::now();
+    }
+
+    /// HTTP/1: the head is complete. Returns when it began.
+    pub fn take_head(&self) -> Instant {
+        // It may have come in the same read as the end of the request before.
+        self.state().head.take().unwrap_or_else(Instant::now)
+    }
+
+    /// A request runs from now on.
+    pub fn run(self: &Arc<Self>) -> Running {
+        let mut state = self.state();
+        state.running += 1;
+        state.requested = true;
+        drop(state);
+        Running(Arc::clone(self))
+    }
+
+    /// What the timer has to do.
+    pub fn due(&self, timeouts: &Timeouts) -> Due {
+        let (state, now) = (self.state(), Instant::now());
+        if let Some(head) = state.head {
+            let end = head + timeouts.head;
+            return if now >= end { Due::Slow } else { Due::At(end) };
+        }
+        if state.running > 0 {
+            return Due::At(now + timeouts.request.min(timeouts.head));
+        }
+        let limit = if state.spoken { timeouts.idle } else { timeouts.idle.min(timeouts.head) };
+        let end = state.since + limit;
+        // A head may begin any time; its time is up no earlier than this.
+        if now >= end { Due::Idle } else { Due::At(end.min(now + timeouts.head)) }
+    }
+
+    /// When it makes room for others; never while a request runs.
+    pub fn rank(&self) -> Option<Rank> {
+        let state = self.state();
+        (state.running == 0).then_some((state.requested, state.since))
+    }
+
+    /// Since when its client has taken nothing of the bytes that are held for it, if there are any.
+    pub fn stalled(&self) -> Option<Instant> {
+        let state = self.state();
+        (state.unsent > 0).then_some(state.since)
+    }
+
+    /// Notes that more bytes are held, or fewer. False if it does not count any more, as it was displaced.
+    pub fn change_unsent(&self, by: isize) -> bool {
+        let mut state = self.state();
+        let counts = !self.is_displaced();
+        if counts {
+            state.unsent = state.unsent.saturating_add_signed(by);
+        }
+        counts
+    }
+
+    /// Ends the connection, so that others get its place. Returns how many bytes were held for it.
+    pub fn displace(&self) -> usize {
+        let mut state = self.state();
+        self.displaced.cancel();
+        std::mem::take(&mut state.unsent)
+    }
+
+    /// Whether the connection has to end because others get its place.
+    pub fn is_displaced(&self) -> bool {
+        self.displaced.is_cancelled()
+    }
+
+    /// Waits until the connection has to end because others get its place.
+    pub fn displaced(&self) -> WaitForCancellationFuture<'_> {
+        self.displaced.cancelled()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.running -= 1;
+        state.since = Instant::now();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMEOUTS: Timeouts =
+        Timeouts { request: Duration::from_secs(30), head: Duration::from_secs(10), idle: Duration::from_secs(75) };
+
+    /// Lets the clock of an activity run on.
+    fn pass(activity: &Activity, seconds: u64) {
+        let mut state = activity.state();
+        let by = Duration::from_secs(seconds);
+        state.since -= by;
+        state.head = state.head.map(|head| head - by);
+    }
+
+    #[test]
+    fn the_first_byte_has_the_time_of_a_head_and_later_ones_the_idle_time() {
+        let activity = Activity::new();
+        pass(&activity, 9);
+        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        pass(&activity, 1);
+        assert_eq!(activity.due(&TIMEOUTS), Due::Idle);
+        activity.received();
+        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        pass(&activity, 10);
+        assert_eq!(activity.due(&TIMEOUTS), Due::Slow);
+        activity.take_head();
+        drop(activity.run());
+        pass(&activity, 74);
+        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        activity.sent();
+        pass(&activity, 74);
+        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)), "it takes an answer");
+        pass(&activity, 1);
+        assert_eq!(activity.due(&TIMEOUTS), Due::Idle);
+    }
+
+    #[test]
+    fn a_head_in_frames_is_timed_beside_requests_that_run_and_each_anew() {
+        let activity = Activity::new();
+        let _running = activity.run();
+        activity.received_frames(false, true);
+        pass(&activity, 9);
+        activity.received_frames(false, true);
+        pass(&activity, 1);
+        assert_eq!(activity.due(&TIMEOUTS), Due::Slow);
+        activity.received_frames(true, true);
+        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        assert_eq!(activity.rank(), None);
+    }
+}

@@ -1,0 +1,127 @@
+//! Values of settings, read from text.
+
+use lendpay_api::{BadRateLimit, RateLimit};
+use std::fmt;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::str::FromStr;
+use std::time::Duration;
+use tracing_subscriber::filter::Targets;
+
+/// Reads an address or a name of this machine, and a port.
+pub fn socket_address(text: &str) -> Result<SocketAddr, String> {
+    let found: Vec<_> = text.to_socket_addrs().map(Iterator::collect).unwrap_or_default();
+    // A name such as localhost has an address of each kind; clients try both.
+    let address = found.iter().find(|address| address.is_ipv4()).or(found.first());
+    address.copied().ok_or_else(|| "write an address or a name of this machine, and a port: 127.0.0.1:8080".to_owned())
+}
+
+/// Reads what `Targets` reads, but takes nothing that is empty or no level for one.
+pub fn log_levels(text: &str) -> Result<Targets, String> {
+    let is_level = |text: &str| ["off", "error", "warn", "info", "debug", "trace"].contains(&text);
+    let is_target =
+        |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b"_:-".contains(&b));
+    let good = text.split(',').all(|part| match part.split_once('=') {
+        Some((target, level)) => is_target(target) && is_level(level),
+        None => is_level(part),
+    });
+    let wrong = "write a level (off, error, warn, info, debug, trace), and if wanted levels of targets: \
+                 warn,lendpay::request=info";
+    text.parse().ok().filter(|_| good).ok_or_else(|| wrong.to_owned())
+}
+
+/// Reads a share of the whole.
+pub fn share(text: &str) -> Result<f64, String> {
+    let share = text.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    share.ok_or_else(|| "write a number from 0 to 1".to_owned())
+}
+
+/// Reads whole seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    match text.parse() {
+        Ok(seconds @ 1..=3_600) => Ok(Duration::from_secs(seconds)),
+        _ => Err("write a whole number of seconds from 1 to 3600".to_owned()),
+    }
+}
+
+/// The same, and 0.
+pub fn seconds_or_none(text: &str) -> Result<Duration, String> {
+    if text == "0" { Ok(Duration::ZERO) } else { seconds(text) }
+}
+
+/// `--rate-limit`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rate {
+    Limited(RateLimit),
+    Off,
+}
+
+impl Rate {
+    /// The limit, if there is one.
+    pub const fn limit(self) -> Option<RateLimit> {
+        match self {
+            Self::Limited(limit) => Some(limit),
+            Self::Off => None,
+        }
+    }
+}
+
+impl Default for Rate {
+    fn default() -> Self {
+        Self::Limited(RateLimit::DEFAULT)
+    }
+}
+
+impl fmt::Display for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Limited(limit) => limit.fmt(f),
+            Self::Off => f.write_str("off"),
+        }
+    }
+}
+
+impl FromStr for Rate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "off" => Ok(Self::Off),
+            text => text.parse().map(Self::Limited).map_err(|error: BadRateLimit| format!("{error}, or off")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_limit_is_a_limit_or_off() {
+        assert_eq!("off".parse(), Ok(Rate::Off));
+        assert_eq!("2000/300s".parse(), Ok(Rate::default()));
+        for rate in [Rate::Off, Rate::default()] {
+            assert_eq!(rate.to_string().parse(), Ok(rate));
+        }
+        assert!("none".parse::<Rate>().is_err_and(|problem| problem.contains("off")));
+    }
+
+    #[test]
+    fn what_is_logged_is_levels_and_nothing_else() {
+        for text in ["info", "off", "trace", "warn,lendpay::serve=info", "info,lendpay::request=off,h2=debug"] {
+            assert!(log_levels(text).is_ok(), "{text}");
+        }
+        for text in ["", "inof", "blah=,,", "blah=", "=info", "info,", "info,,warn", "lendpay", "a=b", "x[y]=info", "5"]
+        {
+            assert!(log_levels(text).is_err_and(|problem| problem.contains("lendpay::request=info")), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_listener_may_be_named() {
+        assert_eq!(socket_address("[::1]:1"), Ok("[::1]:1".parse().expect("an address")));
+        assert!(socket_address("localhost:9185").is_ok_and(|it| it.ip().is_loopback() && it.port() == 9185));
+        for text in ["", "8080", ":8080", "127.0.0.1", "127.0.0.1:65536", "nowhere.invalid:1"] {
+            assert!(socket_address(text).is_err(), "{text}");
+        }
+    }
+}
