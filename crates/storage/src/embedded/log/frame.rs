@@ -44,6 +44,8 @@ pub(crate) struct GroupLog {
     next: u64,
     /// Where in the file the group begins.
     begin: u64,
+    /// Before this everything was durable when the group was written: where it begins, or where the import began.
+    durable: u64,
     /// The group's frames; the head of the last one is not filled in yet.
     bytes: Vec<u8>,
     /// Where the last frame begins in `bytes`, and how many entries it has.
@@ -65,6 +67,7 @@ impl GroupLog {
             first: next,
             next,
             begin,
+            durable: begin,
             bytes: Vec::new(),
             frame: 0,
             count: 0,
@@ -107,6 +110,7 @@ impl GroupLog {
     pub(crate) fn end_import(&mut self, history: [u8; 16]) {
         self.end_frame();
         self.kind = Kind::ImportEnd;
+        self.durable = self.begin;
         self.frame = self.bytes.len();
         self.bytes.extend_from_slice(&[0; HEAD]);
         self.bytes.extend_from_slice(&history);
@@ -123,6 +127,10 @@ impl GroupLog {
     pub(crate) fn clear(&mut self) -> [u64; 7] {
         self.first = self.next;
         self.begin += self.bytes.len() as u64;
+        // The groups of an import are not synced before the next.
+        if self.kind == Kind::Commands {
+            self.durable = self.begin;
+        }
         self.bytes.clear();
         std::mem::take(&mut self.events)
     }
@@ -166,7 +174,7 @@ impl GroupLog {
         head[12..16].copy_from_slice(&self.count.to_le_bytes());
         head[15] = self.kind as u8;
         head[16..24].copy_from_slice(&self.next.to_le_bytes());
-        head[24..].copy_from_slice(&self.begin.to_le_bytes());
+        head[24..].copy_from_slice(&self.durable.to_le_bytes());
         let crc = checksum(self.salt, &self.bytes[self.frame + 8..]);
         self.bytes[self.frame + 4..self.frame + 8].copy_from_slice(&crc.to_le_bytes());
     }
