@@ -199,6 +199,20 @@ mod tests {
     }
 
     #[test]
+    fn git_fetches_the_advisories_from_a_copy() {
+        let copy = tempfile::tempdir().unwrap();
+        let git = |arguments: &[&str]| command(copy.path(), "git", arguments);
+        run(&mut git(&["init", "--quiet"])).unwrap();
+        run(&mut git(&["-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--allow-empty", "-m", "x"]))
+            .unwrap();
+        let mut fetch = git(&["ls-remote", "--exit-code", ADVISORY_URL]);
+        fetch_advisories_from(&mut fetch, copy.path()).unwrap();
+        assert!(succeeds(&mut fetch));
+        let absent = fetch_advisories_from(&mut fetch, Path::new("/nowhere")).unwrap_err();
+        assert!(format!("{absent:#}").contains("LENDPAY_ADVISORY_DB: /nowhere"), "{absent:#}");
+    }
+
+    #[test]
     fn the_advice_names_each_missing_package_and_the_command() {
         let advice = advice(&["curl", "strace"]);
         assert!(advice.contains("curl, strace") && advice.ends_with("sudo apt-get install curl strace"), "{advice}");

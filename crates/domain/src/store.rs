@@ -53,7 +53,7 @@ pub trait Commands: Send + Sync + 'static {
     /// a crash.
     fn note_use(&self, key: KeyHash, at: Timestamp);
 
-    /// Whether the store takes commands: asks whoever carries them out, and changes nothing.
+    /// Whether the store carries out commands. Changes nothing.
     fn check(&self) -> impl Future<Output = Answer<()>> + Send;
 }
 
@@ -122,7 +122,7 @@ pub trait Exports: Send + Sync + 'static {
     /// An export that is under way.
     type Export: Export;
 
-    /// Begins an export of everything that is durable now. Commands that run meanwhile do not change it.
+    /// Begins an export of everything that is durable now. Commands that run at the same time do not change it.
     fn export(&self) -> impl Future<Output = Answer<Self::Export>> + Send;
 }
 

@@ -20,9 +20,9 @@ use std::sync::Arc;
 /// Why a look-up has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ViewError {
-    /// What was read is not what was written. The command fails; others may go on.
+    /// What was read is not what was written. This command fails; others need not.
     Corrupt,
-    /// The store failed. Nothing can go on.
+    /// The store failed: no command can be decided.
     Failed,
 }
 

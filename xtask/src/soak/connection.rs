@@ -13,6 +13,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub struct Connection {
     address: SocketAddr,
     stream: Option<BufReader<TcpStream>>,
+    /// How many answers came on it.
+    answers: usize,
 }
 
 /// An answer.
@@ -24,7 +26,7 @@ pub struct Answer {
 
 impl Connection {
     pub fn new(address: SocketAddr) -> Self {
-        Self { address, stream: None }
+        Self { address, stream: None, answers: 0 }
     }
 
     /// Posts, and reads the answer.
@@ -43,7 +45,9 @@ impl Connection {
     pub fn exchange(&mut self, bytes: &[u8]) -> anyhow::Result<Answer> {
         let stream = self.stream()?;
         stream.get_mut().write_all(bytes).context("a request could not be sent")?;
-        let (answer, close) = read(stream)?;
+        let read = read(stream);
+        let (answer, close) = read.with_context(|| format!("on a connection with {} answers before", self.answers))?;
+        self.answers += 1;
         if close {
             self.stream = None;
         }
@@ -77,6 +81,7 @@ impl Connection {
             stream.set_nodelay(true)?;
             stream.set_read_timeout(Some(PATIENCE))?;
             self.stream = Some(BufReader::new(stream));
+            self.answers = 0;
         }
         self.stream.as_mut().context("no connection")
     }

@@ -26,7 +26,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     /// Its `operationId`.
     const ID: &'static str;
     /// The shape of its errors.
-    const SHAPE: Shape;
+    const SHAPE: Shape = Shape::Operator;
     /// The parameters of its query. The operator's side refuses others.
     const QUERY: &'static [Parameter] = &[];
     /// One of each failure that it can give. The document's responses and examples are made from them.

@@ -229,6 +229,7 @@ pub(crate) fn one_of<T: Copy>(value: &Value, all: &[T], name: impl Fn(T) -> &'st
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Instant;
 
     #[test]
     fn everything_wrong_is_reported_at_once_without_a_value() {
@@ -296,5 +297,20 @@ mod tests {
                 assert!(Fields::of(&nested(levels)).is_err_and(|problem| problem.starts_with(DEEP)), "{levels}");
             }
         }
+    }
+
+    #[test]
+    fn members_cost_the_same_in_any_order() {
+        // More than a request may have: a sorted list of names took 14 times as long for the second.
+        let time = |names: &mut dyn Iterator<Item = u32>| {
+            let members: Vec<_> = names.map(|n| format!("\"{n}\":0")).collect();
+            let body = format!("{{{}}}", members.join(","));
+            let start = Instant::now();
+            assert!(Fields::of(body.as_bytes()).is_ok());
+            start.elapsed()
+        };
+        let names = 1_000_000..1_100_000;
+        let (ascending, descending) = (time(&mut names.clone()), time(&mut names.rev()));
+        assert!(descending < ascending * 6, "{ascending:?} {descending:?}");
     }
 }

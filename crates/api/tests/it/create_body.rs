@@ -5,7 +5,6 @@ use crate::context::{BUYERS, Context};
 use futures_util::stream;
 use serde_json::json;
 use std::io;
-use std::time::{Duration, Instant};
 
 /// The most that a body may have.
 const LIMIT: usize = 65_536;
@@ -211,26 +210,4 @@ async fn a_body_that_breaks_off_is_400() {
     let answer = context.partner_a().post(BUYERS).stream(broken).send().await;
     answer.is_error(400, None);
     assert!(!answer.text().contains("connection reset"), "{answer:?}");
-}
-
-#[tokio::test]
-async fn many_members_cost_the_same_in_any_order() {
-    let context = Context::new().await;
-    let fastest = async |names: &[String]| {
-        let members: Vec<_> = names.iter().map(|name| format!("\"{name}\":0")).collect();
-        let body = format!("{{{}}}", members.join(","));
-        let mut fastest = Duration::MAX;
-        for _ in 0..10 {
-            let start = Instant::now();
-            assert_eq!(context.partner_a().post(BUYERS).body(body.as_str()).send().await.status, 201);
-            fastest = fastest.min(start.elapsed());
-        }
-        fastest
-    };
-    let mut names: Vec<_> = (0..7_000).map(|n| format!("{n:x}")).collect();
-    names.sort();
-    let ascending = fastest(&names).await;
-    names.reverse();
-    let descending = fastest(&names).await;
-    assert!(descending < ascending * 2, "{ascending:?} {descending:?}");
 }

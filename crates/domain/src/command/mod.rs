@@ -52,7 +52,7 @@ impl Stamp {
         Record { sequence: None, cause: Some(Cause { event, at, actor, operation }), change }
     }
 
-    /// An expiry that the command has found; it happened `at`, and nobody caused it but time.
+    /// An expiry that the command has found. It happened `at`, and its actor is the clock.
     const fn expiry(&self, at: Timestamp, change: Change) -> Record {
         Self { at, actor: Actor::Clock, ..*self }.record(change)
     }
@@ -126,7 +126,7 @@ pub struct Reads {
     pub applications: Vec<ApplicationId>,
     /// Offers of a partner.
     pub offers: Vec<OfferKey>,
-    /// Offers of whoever owns the application.
+    /// Offers of the application's owner, which the command does not know.
     pub owned_offers: Vec<(ApplicationId, OfferId)>,
     /// Buyers of a partner.
     pub buyers: Vec<(PartnerId, BuyerId)>,

@@ -92,7 +92,7 @@ impl Command for AddKey {
         if view.partner(partner)?.is_none() {
             return Ok(Decision::unchanged(AddKeyOutcome::NoPartner));
         }
-        // A repetition changes nothing; above all it does not bring a revoked key back.
+        // A repetition changes nothing: it must not make a revoked key valid again.
         match (view.key(partner, id)?, view.key_with_hash(hash)?) {
             (Some(old), _) if old.hash == hash => Ok(Decision::unchanged(AddKeyOutcome::Added)),
             (Some(_), _) => Err(DecideError::Contradiction("the id of a new key is taken")),
@@ -192,7 +192,7 @@ impl Command for PutApplication {
     }
 }
 
-/// Notes when a key was used, to the hour. Nobody waits for it.
+/// Notes when a key was used, to the hour. No caller waits for it.
 #[derive(Clone, Copy, Debug)]
 pub struct UseKey {
     /// The key.

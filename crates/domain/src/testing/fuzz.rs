@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::RngSeed;
 
-/// How many cases, and whether by chance.
+/// How many cases, and whether they are random.
 pub fn config() -> ProptestConfig {
     let given = ProptestConfig::default();
     match given.cases {

@@ -4,8 +4,8 @@
 //! | module | subject |
 //! |---|---|
 //! | [`samples`] | values whose ids follow from small numbers |
-//! | [`strategies`] | values of every kind, by chance |
-//! | [`commands`] | commands of every kind, by chance, with few ids |
+//! | [`strategies`] | random values of every kind |
+//! | [`commands`] | random commands of every kind, with few ids |
 //! | [`fuzz`] | good input with some damage |
 //! | [`imports`] | one import for each reason to reject one |
 //! | [`declared`] | a view that panics when a command looks at more than it said |

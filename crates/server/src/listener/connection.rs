@@ -113,7 +113,7 @@ pub async fn run<C, E>(
 where
     C: Future<Output = hyper::Result<()>>,
 {
-    let mut stopping = false;
+    let (mut stopping, mut displaced) = (false, false);
     loop {
         let wake = match slot.activity.due(&context.timeouts) {
             Due::At(wake) => wake,
@@ -128,7 +128,14 @@ where
                 }
                 return End::Closed;
             }
-            () = slot.activity.displaced() => return End::Dropped,
+            () = slot.activity.displaced(), if !displaced => {
+                if slot.activity.rank().is_some() {
+                    return End::Dropped;
+                }
+                // A request came at the same moment: it is answered, and no other.
+                displaced = true;
+                shut_down(connection.as_mut());
+            }
             () = stop.cancelled(), if !stopping => {
                 stopping = true;
                 shut_down(connection.as_mut());

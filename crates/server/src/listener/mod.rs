@@ -19,6 +19,7 @@ pub use tls::Tls;
 use activity::Timeouts;
 use answer::Answer;
 use lendpay_api::{Clock, Side};
+use poem::http::{HeaderValue, header};
 use poem::{Endpoint, Request, Response};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use slots::Slot;
@@ -72,16 +73,22 @@ impl<E> ListenerContext<E> {
         Self { endpoint, side, clock, timeouts, tls, slots }
     }
 
-    /// What the endpoint makes of a request. The body counts as held for the client.
-    async fn answer(self: Arc<Self>, request: Request, slot: Arc<Slot>) -> hyper::Response<Answer>
+    /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client.
+    fn answer(self: Arc<Self>, request: Request, slot: Arc<Slot>) -> impl Future<Output = hyper::Response<Answer>>
     where
         E: Endpoint<Output = Response>,
     {
         let running = slot.activity.run();
-        // In a box of its own: hyper keeps the place of a connection's last request, and this takes kilobytes.
-        let response = Box::pin(self.endpoint.get_response(request)).await;
-        drop(running);
-        hyper::Response::from(response).map(|body| Answer::new(body, slot))
+        async move {
+            // In a box of its own: hyper keeps the place of a connection's last request, and this takes kilobytes.
+            let mut response = Box::pin(self.endpoint.get_response(request)).await;
+            drop(running);
+            if slot.activity.is_displaced() {
+                // The client has to know that it is the last one. HTTP/2 has no such header: hyper leaves it out.
+                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+            }
+            hyper::Response::from(response).map(|body| Answer::new(body, slot))
+        }
     }
 
     /// A whole HTTP/1.1 response for a request that no endpoint sees.

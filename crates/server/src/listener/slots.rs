@@ -19,9 +19,9 @@ const UNSENT: usize = 20 * 1024 * 1024;
 /// Answers below this size are not counted.
 const SMALL: usize = 4 * 1024;
 
-/// How many connections are looked at to find one that can make room. Those that turn out to be busy are looked at last
-/// next time, so this bounds the time, not the success.
-const LOOKS: usize = 64;
+/// How many busy connections are passed over to find one that can make room. They are looked at last next time, so this
+/// bounds the time of one search, not its success in the end.
+const BUSY: usize = 64;
 
 /// The slots of a listener.
 #[derive(Debug)]
@@ -101,16 +101,21 @@ impl ConnectionSlots {
 
     /// Ends a connection on which nothing runs, if there is one.
     fn make_room(&self, held: &mut Held) -> bool {
-        for _ in 0..LOOKS {
-            let Some(&(noted, id)) = held.order.first() else { return false };
+        let mut busy = 0;
+        while busy < BUSY
+            && let Some(&(noted, id)) = held.order.first()
+        {
             let holder = held.connections.get_mut(&id).expect("what is in the order is held");
             let rank = holder.activity.rank();
             if rank == Some(noted) {
                 self.displace(held, id);
                 return true;
             }
-            // Busy ones would have their rank from now on if they stopped.
-            holder.rank = rank.unwrap_or_else(|| (true, Instant::now()));
+            // What has a new rank has made a request since it was looked at; a busy one would be idle from now on.
+            holder.rank = rank.unwrap_or_else(|| {
+                busy += 1;
+                (true, Instant::now())
+            });
             let renewed = (holder.rank, id);
             held.order.remove(&(noted, id));
             held.order.insert(renewed);

@@ -1,4 +1,4 @@
-//! Whether the store works, and whether a group or a checkpoint is under way. Shared by the committer and the callers.
+//! What the committer and the callers tell each other: whether the store works, and which group is under way.
 
 use lendpay_domain::StoreError;
 use lendpay_domain::store::Answer;
@@ -18,7 +18,7 @@ pub(crate) struct Health {
     state: watch::Sender<State>,
     /// The present group, which callers wait for.
     pub(crate) group: Rounds,
-    /// The present checkpoint, which nobody waits for.
+    /// The present checkpoint, which no caller waits for.
     pub(crate) checkpoint: Rounds,
 }
 

@@ -75,7 +75,7 @@ impl EmbeddedImport {
     /// Takes the next record.
     ///
     /// # Errors
-    /// `Record` if it does not fit, `Failed` if the store failed. The import cannot go on then; drop it.
+    /// `Record` if it does not fit, `Failed` if the store failed. The import cannot continue then; drop it.
     pub fn add(&mut self, record: Record) -> Result<(), ImportError> {
         self.caught(|import| import.take(record))
     }

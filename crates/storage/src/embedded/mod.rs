@@ -80,7 +80,7 @@ pub struct OpenReport {
 
 impl EmbeddedStore {
     /// Takes no more commands, does those that wait, syncs, and ends the committer. Later commands get
-    /// [`Unavailable`](StoreError::Unavailable); reads go on working. The files are closed, and the directory is free
+    /// [`Unavailable`](StoreError::Unavailable); reads still work. The files are closed, and the directory is free
     /// for another process, when the store is dropped.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl Commands for EmbeddedStore {
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         if let Some(at) = self.hours.new_hour(key, at) {
             let (job, _nobody_waits) = job::<_, Overlay<SledIndex, File>>(UseKey { key, at });
-            // A full queue loses the note; the next hour brings another.
+            // If the queue is full the note is lost; the use in the next hour is noted again.
             let _ = self.queue.push(None, job);
         }
     }

@@ -1,4 +1,4 @@
-//! Reads. They run on the caller's thread, beside the committer, and see only what is published.
+//! Reads. They run on the caller's thread, without waiting for the committer, and see only what is published.
 
 use super::EmbeddedStore;
 use super::base::{Base, corrupt};

@@ -108,6 +108,12 @@ impl Groups {
         self.pool.close();
     }
 
+    /// Ends without doing what waits.
+    pub(super) fn abandon(&self) {
+        self.queue.clear();
+        self.tasks().abort_all();
+    }
+
     async fn run(self: &Arc<Self>) {
         let mut group = Vec::with_capacity(GROUP);
         loop {
@@ -162,23 +168,25 @@ impl Groups {
             self.health.note(&error);
             let waited = std::mem::replace(&mut how, Loading::Again) != Loading::Free;
             match error {
-                DbError::Refused(_) | DbError::Damaged | DbError::Unknown(_) if group.len() == 1 || apart => {}
-                DbError::Unknown(_) | DbError::Unavailable(_) => {}
+                // It concerns all of them.
+                DbError::Unavailable(_) | DbError::Unknown(_) => {}
                 DbError::Raced if backoff.waits() < RACES => {}
-                _ if apart => {}
-                // Of offers, the next attempt finds those that are held.
-                DbError::Locked if waited => {
+                // The next attempt finds the offers that are held.
+                DbError::Locked if waited && !apart => {
                     how = Loading::Free;
                     continue;
                 }
-                _ if group.len() == 1 => return group.drain(..).for_each(|queued| self.spawn_apart(queued)),
                 // Only one of them may be at fault.
-                _ => {
+                _ if group.len() > 1 => {
                     for queued in std::mem::take(group) {
                         Box::pin(self.carry_out(&mut vec![queued], false)).await;
                     }
                     return;
                 }
+                DbError::Raced | DbError::Locked | DbError::Failed(_) if !apart => {
+                    return group.drain(..).for_each(|queued| self.spawn_apart(queued));
+                }
+                _ => {}
             }
             if !error.may_pass() {
                 return fail(std::mem::take(group), error.answer());

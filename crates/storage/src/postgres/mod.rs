@@ -172,6 +172,13 @@ impl PostgresStore {
     }
 }
 
+/// The tasks hold what the store is made of.
+impl Drop for PostgresStore {
+    fn drop(&mut self) {
+        self.groups.abandon();
+    }
+}
+
 impl Commands for PostgresStore {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
         let (work, waiting) = job(command);

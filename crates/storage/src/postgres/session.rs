@@ -52,9 +52,9 @@ impl Session {
         self.execute("BEGIN; SET LOCAL lock_timeout = '250ms'").await
     }
 
-    /// Begins what sees one moment.
+    /// Begins what sees this moment: the first query fixes it.
     pub(super) async fn begin_snapshot(&self) -> Result<(), DbError> {
-        self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await
+        self.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SELECT 1").await
     }
 
     async fn execute(&self, statements: &str) -> Result<(), DbError> {

@@ -72,6 +72,14 @@ async fn commits_that_hang_never_hold_more_connections_than_the_pool() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_that_is_dropped_leaves_no_connection() {
+    let (cluster, store) = own_cluster(PostgresOptions::default()).await;
+    assert!(backends(&cluster) > 0);
+    drop(store);
+    while backends(&cluster) > 0 {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_wait_for_a_standby_is_an_unknown_outcome() {
     let (cluster, store) = own_cluster(PostgresOptions::default()).await;
     without_standby(&cluster);

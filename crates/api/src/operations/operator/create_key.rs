@@ -2,12 +2,10 @@
 
 use super::*;
 use crate::random;
-use crate::wire::json::Json;
 use crate::wire::party::{MadeKey, NewKey};
 use lendpay_domain::PartnerId;
 use lendpay_domain::command::{AddKey, AddKeyOutcome};
 use lendpay_domain::key::{ApiKey, KeyRecord};
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct CreateKeyApi<S>(pub Arc<Operator<S>>);
 
@@ -20,7 +18,6 @@ enum Created {
 
 impl Operation for AddKey {
     const ID: &'static str = "CreateKey";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         write_failures("areas: must be an array of at least one area", [not_found(Resource::Partner)])

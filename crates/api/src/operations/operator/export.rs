@@ -8,7 +8,6 @@ use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Response};
 use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
-use poem_openapi::{ApiResponse, OpenApi};
 use std::io;
 
 pub(crate) struct ExportApi<S>(pub Arc<Operator<S>>);
@@ -44,7 +43,6 @@ enum Exported {
 
 impl Operation for Export {
     const ID: &'static str = "Export";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         failures([])

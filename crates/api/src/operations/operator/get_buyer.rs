@@ -1,10 +1,8 @@
 //! `GetBuyer`: one buyer.
 
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::operator_buyer::OperatorBuyer;
 use lendpay_domain::BuyerId;
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct GetBuyerApi<S>(pub Arc<Operator<S>>);
 
@@ -19,7 +17,6 @@ enum Found {
 
 impl Operation for GetBuyer {
     const ID: &'static str = "GetBuyer";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Buyer)])

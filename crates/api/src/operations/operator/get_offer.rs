@@ -1,9 +1,7 @@
 //! `GetOffer`: one offer.
 
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::operator_offer::OperatorOffer;
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct GetOfferApi<S>(pub Arc<Operator<S>>);
 
@@ -18,7 +16,6 @@ enum Found {
 
 impl Operation for GetOffer {
     const ID: &'static str = "GetOffer";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Offer)])

@@ -2,8 +2,6 @@
 
 use super::*;
 use crate::wire::health::{Health, NotReady};
-use crate::wire::json::Json;
-use poem_openapi::{ApiResponse, OpenApi};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -22,7 +20,6 @@ pub(crate) struct Live;
 
 impl Operation for Live {
     const ID: &'static str = "Live";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         vec![Failure::Internal]
@@ -33,7 +30,6 @@ pub(crate) struct Ready;
 
 impl Operation for Ready {
     const ID: &'static str = "Ready";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         vec![Failure::Internal]

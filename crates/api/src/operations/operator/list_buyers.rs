@@ -2,11 +2,9 @@
 
 use super::parameters::{AFTER, LIMIT, REGISTRATION_NUMBER, bad_window};
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::operator_buyer::BuyerList;
 use lendpay_domain::BuyerId;
 use lendpay_domain::store::FindBuyers;
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct ListBuyersApi<S>(pub Arc<Operator<S>>);
 
@@ -19,7 +17,6 @@ enum Listed {
 
 impl Operation for FindBuyers {
     const ID: &'static str = "ListBuyers";
-    const SHAPE: Shape = Shape::Operator;
     const QUERY: &'static [Parameter] = &[AFTER, LIMIT, REGISTRATION_NUMBER];
 
     fn failures() -> Vec<Failure> {

@@ -3,8 +3,6 @@
 use super::parameters::{AFTER_SEQUENCE, LIMIT, bad_window};
 use super::*;
 use crate::wire::event::EventList;
-use crate::wire::json::Json;
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct ListEventsApi<S>(pub Arc<Operator<S>>);
 
@@ -19,7 +17,6 @@ enum Listed {
 
 impl Operation for ListEvents {
     const ID: &'static str = "ListEvents";
-    const SHAPE: Shape = Shape::Operator;
     const QUERY: &'static [Parameter] = &[AFTER_SEQUENCE, LIMIT];
 
     fn failures() -> Vec<Failure> {

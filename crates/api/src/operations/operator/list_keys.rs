@@ -2,10 +2,8 @@
 
 use super::parameters::{AFTER, LIMIT, bad_window};
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::party::KeyList;
 use lendpay_domain::{KeyId, PartnerId};
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct ListKeysApi<S>(pub Arc<Operator<S>>);
 
@@ -20,7 +18,6 @@ enum Listed {
 
 impl Operation for ListKeys {
     const ID: &'static str = "ListKeys";
-    const SHAPE: Shape = Shape::Operator;
     const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
 
     fn failures() -> Vec<Failure> {

@@ -2,10 +2,8 @@
 
 use super::parameters::{AFTER, LIMIT, bad_window};
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::operator_offer::OfferList;
 use lendpay_domain::{ApplicationId, OfferId};
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct ListOffersApi<S>(pub Arc<Operator<S>>);
 
@@ -20,7 +18,6 @@ enum Listed {
 
 impl Operation for ListOffers {
     const ID: &'static str = "ListOffers";
-    const SHAPE: Shape = Shape::Operator;
     const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
 
     fn failures() -> Vec<Failure> {

@@ -5,7 +5,6 @@ use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Response};
 use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
-use poem_openapi::{ApiResponse, OpenApi};
 
 /// Writes the metrics as they are now.
 pub type WriteMetrics = Arc<dyn Fn() -> String + Send + Sync>;
@@ -18,7 +17,6 @@ pub(crate) struct Metrics;
 
 impl Operation for Metrics {
     const ID: &'static str = "Metrics";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         vec![Failure::Internal]

@@ -24,13 +24,13 @@ use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Resource};
 use crate::operator_key::OperatorKey;
 use crate::rate_limit::Failures;
-use crate::side::Shape;
 use crate::wire::fields::unknown;
+use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::{Commands, Exports, Queries};
-use poem_openapi::Tags;
+use poem_openapi::{ApiResponse, OpenApi, Tags};
 use request::OperatorRequest;
 use std::sync::Arc;
 

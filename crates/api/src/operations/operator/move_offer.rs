@@ -1,12 +1,10 @@
 //! `DeclineOffer`, `AdvanceOffer`, `ArchiveOffer`: the operator's moves in the life of an offer (contract 2.1).
 
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::operator_offer::OperatorOffer;
 use lendpay_domain::command::{MoveOffer, MoveOutcome};
 use lendpay_domain::life_cycle::{Action, IllegalMove};
 use lendpay_domain::offer::Status;
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct MoveOfferApi<S>(pub Arc<Operator<S>>);
 
@@ -24,7 +22,6 @@ macro_rules! moves {
 
         impl Operation for $name {
             const ID: &'static str = $id;
-            const SHAPE: Shape = Shape::Operator;
 
             fn failures() -> Vec<Failure> {
                 let illegal = IllegalMove { from: Status::$from, to: Status::$to, indicative: false };

@@ -1,11 +1,9 @@
 //! `PutApplication`: creates an application of a partner.
 
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::party::{Application, NewApplication};
 use lendpay_domain::ApplicationId;
 use lendpay_domain::command::{PutApplication, PutApplicationOutcome};
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct PutApplicationApi<S>(pub Arc<Operator<S>>);
 
@@ -21,7 +19,6 @@ enum Put {
 
 impl Operation for PutApplication {
     const ID: &'static str = "PutApplication";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         let more = [not_found(Resource::Partner), OperatorFailure::ApplicationOwned.into()];

@@ -1,11 +1,9 @@
 //! `PutOffer`: creates an offer, or replaces its terms while it is Offered.
 
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::operator_offer::{NewOffer, OperatorOffer};
 use lendpay_domain::command::{PutOffer, PutOfferOutcome};
 use lendpay_domain::offer::Status;
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct PutOfferApi<S>(pub Arc<Operator<S>>);
 
@@ -21,7 +19,6 @@ enum Put {
 
 impl Operation for PutOffer {
     const ID: &'static str = "PutOffer";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         let more = [not_found(Resource::Application), OperatorFailure::TermsFixed(Status::CustomerAccepted).into()];

@@ -1,11 +1,9 @@
 //! `PutPartner`: creates or renames a partner.
 
 use super::*;
-use crate::wire::json::Json;
 use crate::wire::party::{NewPartner, Partner};
 use lendpay_domain::PartnerId;
 use lendpay_domain::command::{PutPartner, PutPartnerOutcome};
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct PutPartnerApi<S>(pub Arc<Operator<S>>);
 
@@ -21,7 +19,6 @@ enum Put {
 
 impl Operation for PutPartner {
     const ID: &'static str = "PutPartner";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         write_failures("name: must have 1 to 256 characters", [OperatorFailure::ClientIdTaken.into()])

@@ -3,7 +3,6 @@
 use super::*;
 use lendpay_domain::command::{RevokeKey, RevokeKeyOutcome};
 use lendpay_domain::{KeyId, PartnerId};
-use poem_openapi::{ApiResponse, OpenApi};
 
 pub(crate) struct RevokeKeyApi<S>(pub Arc<Operator<S>>);
 
@@ -16,7 +15,6 @@ enum Revoked {
 
 impl Operation for RevokeKey {
     const ID: &'static str = "RevokeKey";
-    const SHAPE: Shape = Shape::Operator;
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Key), Failure::Store(StoreError::OutcomeUnknown)])

@@ -1,8 +1,8 @@
 //! Checkpoints: from time to time the index is handed to the operating system, and the mark says how far in the log it
 //! had come.
 //!
-//! Opening a store that was not closed brings the index up to date from there. The committer does not wait for a
-//! checkpoint: a thread makes it, beside the groups that follow.
+//! Opening a store that was not closed replays the log from there. The committer does not wait for a
+//! checkpoint: a thread makes it while further groups are committed.
 
 use super::Fault;
 use crate::embedded::base::Base;

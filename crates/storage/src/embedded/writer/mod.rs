@@ -42,13 +42,13 @@ pub(crate) struct Writer<I: Index, F: LogIo> {
 }
 
 impl<I: Index, F: LogIo> Writer<I, F> {
-    /// Goes on at a position.
+    /// A writer that continues at a position.
     pub(crate) fn new(base: Arc<Base<I, F>>, kind: Kind, position: Position) -> Self {
         let group = GroupLog::new(base.log.head.salt, kind, position.next, position.end);
         Self { overlay: Overlay::new(Arc::clone(&base)), base, group }
     }
 
-    /// Where the log goes on after the last group.
+    /// Where the log continues after the last group.
     pub(crate) const fn position(&self) -> Position {
         Position { next: self.group.next(), end: self.group.begin() }
     }

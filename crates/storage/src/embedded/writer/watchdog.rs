@@ -1,8 +1,8 @@
 //! Fails a store whose committer or checkpoint blocks for ever.
 //!
-//! A thread of sled that panics in the middle of a write never wakes whoever waits for it: the checkpoint, which
-//! flushes, and then the committer, when there is no buffer left. A disk that hangs looks the same. No other thread
-//! could tell the callers that the store has failed.
+//! A thread of sled that panics in the middle of a write never wakes the threads that wait for it: the checkpoint,
+//! which flushes, and then the committer, when there is no buffer left. A disk that hangs looks the same. No other
+//! thread could tell the callers that the store has failed.
 
 use crate::embedded::health::Health;
 use crate::embedded::panics;
