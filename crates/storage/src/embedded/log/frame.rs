@@ -106,7 +106,7 @@ impl GroupLog {
         Ok(std::mem::take(&mut self.places).into_iter().map(place))
     }
 
-    /// Adds the frame that ends an import.
+    /// Adds the frame that ends an import, all of which is durable.
     pub(crate) fn end_import(&mut self, history: [u8; 16]) {
         self.end_frame();
         self.kind = Kind::ImportEnd;
@@ -189,7 +189,8 @@ fn checksum(salt: u64, bytes: &[u8]) -> u32 {
 #[derive(Clone)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
-    /// Where its group begins in the file: everything before that was durable when the group was written.
+    /// Everything before this place in the file was durable when the frame was written: where its group begins, or where
+    /// its import began.
     pub(crate) group: u64,
     /// Where the frame begins in the file.
     pub(crate) at: u64,
