@@ -45,7 +45,7 @@ pub(crate) struct GroupLog {
     next: u64,
     /// Where in the file the group begins.
     begin: u64,
-    /// Where everything before was durable when the group is written: where it begins, or where its import began.
+    /// Before this everything was durable when the group was written: where it begins, or where the import began.
     durable: u64,
     /// The group's frames; the head of the last one is not filled in yet.
     bytes: Vec<u8>,
@@ -107,10 +107,11 @@ impl GroupLog {
         Ok(std::mem::take(&mut self.places).into_iter().map(place))
     }
 
-    /// Adds the frame that ends an import.
+    /// Adds the frame that ends an import, all of which is durable.
     pub(crate) fn end_import(&mut self, history: [u8; 16]) {
         self.end_frame();
         self.kind = Kind::ImportEnd;
+        self.durable = self.begin;
         self.frame = self.bytes.len();
         self.bytes.extend_from_slice(&[0; HEAD]);
         self.bytes.extend_from_slice(&history);
@@ -127,6 +128,7 @@ impl GroupLog {
     pub(crate) fn clear(&mut self) -> EventCounts {
         self.first = self.next;
         self.begin += self.bytes.len() as u64;
+        // The groups of an import are not synced before the next.
         if self.kind == Kind::Commands {
             self.durable = self.begin;
         }
@@ -188,7 +190,8 @@ fn checksum(salt: u64, bytes: &[u8]) -> u32 {
 #[derive(Clone)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
-    /// Where its group begins in the file: everything before that was durable when the group was written.
+    /// Everything before this place in the file was durable when the frame was written: where its group begins, or where
+    /// its import began.
     pub(crate) group: u64,
     /// Where the frame begins in the file.
     pub(crate) at: u64,

@@ -158,6 +158,7 @@ impl World {
             writer.write().map_err(drop)?;
             writer.publish().map_err(drop)?;
         }
+        writer.sync().map_err(drop)?;
         self.given.push(all);
         writer.end_import([2; 16]);
         writer.write().map_err(drop)?;
