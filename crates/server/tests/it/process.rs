@@ -56,6 +56,8 @@ pub struct Process {
     /// In a lock only so that threads can share the process.
     log: Mutex<Receiver<String>>,
     seen: Vec<String>,
+    /// What was read while another message was waited for.
+    passed: Vec<Value>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -71,7 +73,7 @@ impl Process {
                 let _ = send.send(line);
             }
         });
-        Self { child, log: Mutex::new(log), seen: Vec::new(), reader: Some(reader) }
+        Self { child, log: Mutex::new(log), seen: Vec::new(), passed: Vec::new(), reader: Some(reader) }
     }
 
     /// The `/proc` folder of the process's child: of the binary, when another program runs it.
@@ -101,8 +103,11 @@ impl Process {
         self.child.stdout.take().expect("piped")
     }
 
-    /// Waits for a log line with this message, and returns it.
+    /// Waits for a log line with this message, and returns it. No line is returned twice.
     pub fn wait_for(&mut self, message: &str) -> Value {
+        if let Some(n) = self.passed.iter().position(|line| line["message"] == message) {
+            return self.passed.remove(n);
+        }
         loop {
             let line = self
                 .log
@@ -113,7 +118,8 @@ impl Process {
             self.seen.push(line.clone());
             match serde_json::from_str::<Value>(&line) {
                 Ok(value) if value["message"] == message => return value,
-                _ => {}
+                Ok(value) => self.passed.push(value),
+                Err(_) => {}
             }
         }
     }
