@@ -13,7 +13,7 @@ fn a_full_disk_fails_who_waits_and_ends_the_process_and_loses_nothing_acknowledg
     let sizes = ["log", "index/db"].map(|file| std::fs::metadata(directory.path().join(file)).expect("a file").len());
     let size = sizes[0].max(sizes[1]);
     // Enough to open it, and for some thousand writes.
-    let blocks = (size + 12 * 1024 * 1024) / 1024;
+    let blocks = (size + 2 * 1024 * 1024) / 1024;
     let mut limited = command("bash");
     // The signal that comes with EFBIG is ignored, here and in what is executed.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");

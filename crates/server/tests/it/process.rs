@@ -96,20 +96,6 @@ impl Process {
         memory_line(&self.folder(), "VmRSS:")
     }
 
-    /// Waits until a thread of the child is held by the tracer that runs it, or is not.
-    pub fn wait_until_held(&self, thread: &str, wanted: bool) {
-        let (threads, held) = (self.child_folder().join("task"), format!("({thread}) t "));
-        let is_held = || {
-            let mut threads = std::fs::read_dir(&threads).expect("a process").filter_map(Result::ok);
-            threads.any(|thread| {
-                std::fs::read_to_string(thread.path().join("stat")).is_ok_and(|stat| stat.contains(&held))
-            })
-        };
-        while is_held() != wanted {
-            std::thread::yield_now();
-        }
-    }
-
     /// The process's standard output, which must have been piped.
     pub fn stdout(&mut self) -> impl Read + use<> {
         self.child.stdout.take().expect("piped")

@@ -88,6 +88,11 @@ impl EmbeddedImport {
         self.caught(|import| {
             let history = new_history();
             let writer = import.writer();
+            // The end of the import says that everything before it is durable.
+            if writer.write()? {
+                writer.publish()?;
+            }
+            writer.sync()?;
             writer.end_import(history);
             writer.write()?;
             writer.sync()?;
