@@ -56,12 +56,12 @@ pub(crate) type Operations<S> = (
     (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>, ExportApi<S>),
 );
 
-fn operations<S: Store>(operator: &Arc<Operator<S>>) -> Operations<S> {
+fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<String>) -> Operations<S> {
     let o = || Arc::clone(operator);
     (
         (PutPartnerApi(o()), CreateKeyApi(o()), ListKeysApi(o()), RevokeKeyApi(o()), PutApplicationApi(o())),
         (PutOfferApi(o()), ListOffersApi(o()), GetOfferApi(o()), MoveOfferApi(o())),
-        (ListBuyersApi(o()), GetBuyerApi(o()), ListEventsApi(o()), ExportApi(o())),
+        (ListBuyersApi(o()), GetBuyerApi(o()), ListEventsApi(o()), ExportApi { operator: o(), reason }),
     )
 }
 
@@ -79,7 +79,7 @@ pub fn operator_side<S: Store>(
     routes.extend(document.routes(Side::Operator));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
     let inner = pages
-        .nest_no_strip("/operator", OpenApiService::new(operations(&operator), "", ""))
+        .nest_no_strip("/operator", OpenApiService::new(operations(&operator, reason), "", ""))
         .nest_no_strip("/health", OpenApiService::new(HealthApi { store, reason, stopping }, "", ""))
         .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
     let inner = Named { inner, hosts };

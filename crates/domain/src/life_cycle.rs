@@ -123,10 +123,17 @@ impl Standing {
         Self { offer_type: terms.offer_type, expiry_at: terms.expiry_at, ..self }
     }
 
+    /// The time of what happens to the offer at the moment `now`. The clock of the machine can go back; the time of an
+    /// offer does not: it is never before the last change of the status.
+    fn time(&self, now: Timestamp) -> Timestamp {
+        now.max(self.status_changed_at)
+    }
+
     /// The transition to Expired, if the offer is Offered and its time has come (`expiryAt <= now`).
     pub fn expiry(&self, now: Timestamp) -> Option<Transition> {
         let expiry = self.expiry_at?;
-        (self.status == Status::Offered && expiry <= now).then_some(Transition { status: Status::Expired, at: expiry })
+        (self.status == Status::Offered && expiry <= self.time(now))
+            .then_some(Transition { status: Status::Expired, at: expiry })
     }
 
     /// Whether the offer may reach a status from the one that it has: the table, and an indicative offer cannot be
@@ -144,7 +151,7 @@ impl Standing {
         let verdict = if repeated {
             Verdict::Stands
         } else if (Self { status: from, ..*self }).may_become(to) {
-            Verdict::Moves(Transition { status: to, at: now })
+            Verdict::Moves(Transition { status: to, at: self.time(now) })
         } else {
             Verdict::Illegal(IllegalMove { from, to, indicative: from.successors().contains(&to) })
         };
@@ -246,6 +253,34 @@ mod tests {
             }
         }
         assert_eq!(cases, 6 * 4 * 2 * 4);
+    }
+
+    /// Created at 500, and asked at moments before that: the clock has gone back.
+    #[test]
+    fn time_does_not_go_back() {
+        for (expiry, now, expired, moved_at) in [
+            (None, 499, false, 500),
+            (None, 500, false, 500),
+            (None, 501, false, 501),
+            (Some(501), 499, false, 500),
+            (Some(501), 501, true, 501),
+            // The expiry had passed when the offer was created.
+            (Some(500), 499, true, 500),
+            (Some(400), 300, true, 500),
+            (Some(400), 600, true, 600),
+        ] {
+            let mut offered = standing(Status::Offered, OfferType::Underwritten, expiry);
+            offered.status_changed_at = at(500);
+            let case = format!("expiry {expiry:?}, now {now}");
+            let lapse = expiry.filter(|_| expired).map(|expiry| Transition { status: Status::Expired, at: at(expiry) });
+            assert_eq!(offered.expiry(at(now)), lapse, "{case}");
+            assert_eq!(offered.seen_at(at(now)).status == Status::Expired, expired, "{case}");
+            let Ruling { expired: found, verdict } = offered.decide(Action::Archive, at(now));
+            let archived = Verdict::Moves(Transition { status: Status::Archived, at: at(moved_at) });
+            assert_eq!((found, verdict), (lapse, archived), "{case}");
+            let accepted = matches!(offered.decide(Action::Accept, at(now)).verdict, Verdict::Moves(_));
+            assert_eq!(accepted, !expired, "{case}");
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::listener::ConnectionSlots;
 use crate::store::Kept;
 use lendpay_api::{BUCKETS, RequestCounts};
 use lendpay_domain::event::Subject;
+use lendpay_storage::embedded::OpenReport;
 use std::fmt::{Display, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -155,6 +156,16 @@ impl Page {
             "1 while the store works.",
             i32::from(store.failure_reason().is_none()),
         );
+        if let Some(OpenReport { rebuilt, cut_bytes, .. }) = store.opened() {
+            let help = "Bytes that the last start cut off the end of the log. Nobody had been told of what they hold.";
+            self.single("lendpay_log_cut_bytes", "gauge", help, cut_bytes);
+            let help = "1 if the last start rebuilt the index from the log.";
+            self.single("lendpay_index_rebuilt", "gauge", help, i32::from(rebuilt));
+        }
+        if let Some(estimate) = store.rebuild_estimate() {
+            let help = "How long a start would take that had to rebuild the index.";
+            self.single("lendpay_index_rebuild_estimate_seconds", "gauge", help, seconds(estimate));
+        }
         self.single(
             "lendpay_store_queue_depth",
             "gauge",

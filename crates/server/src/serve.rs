@@ -43,7 +43,9 @@ pub fn run(settings: &Serve) -> Result<(), String> {
     runtime()?.block_on(async {
         let setup = Setup::of(settings, sockets, &log)?;
         match &settings.kept.store {
-            StorePlace::Sled(path) => serve(settings, setup, open_sled(path, &settings.common)?).await,
+            StorePlace::Sled(path) => {
+                serve(settings, setup, open_sled(path, &settings.common, settings.rebuild_index)?).await
+            }
             StorePlace::Postgres(address) => {
                 serve(settings, setup, open_postgres(address, &settings.common).await?).await
             }

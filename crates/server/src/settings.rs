@@ -11,7 +11,7 @@ use crate::operator_settings::Operator;
 use crate::outgoing::Trust;
 use crate::secret_file;
 use crate::telemetry::Collector;
-use crate::transfer::{Export, Import};
+use crate::transfer::{Export, Import, Verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lendpay_domain::buyer_checks::BuyerChecks;
 use lendpay_storage::PostgresAddress;
@@ -41,6 +41,8 @@ pub enum Command {
     Export(Export),
     /// Read an export into a stopped store.
     Import(Import),
+    /// Check a stopped embedded store: the whole log, and its index. Ends with code 1 if something is damaged.
+    Verify(Verify),
     /// Make or renew the tables of a PostgreSQL store.
     Migrate(Migrate),
     /// Partners, at the running service.
@@ -65,6 +67,10 @@ pub struct Serve {
 
     #[command(flatten)]
     pub kept: KeptIn,
+
+    /// Rebuild the index of an embedded store from its log, whatever state it is in; for one start.
+    #[arg(long, env = "LENDPAY_REBUILD_INDEX", value_parser = clap::builder::BoolishValueParser::new())]
+    pub rebuild_index: bool,
 
     #[command(flatten)]
     pub tls: TlsFiles,

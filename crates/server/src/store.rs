@@ -4,9 +4,11 @@ use crate::printable;
 use crate::settings::{Common, StorePlace};
 use lendpay_domain::Store;
 use lendpay_domain::store::Answer;
+use lendpay_storage::embedded::OpenReport;
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore, PostgresAddress, PostgresOptions, PostgresStore, StoreStats};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{fmt, io};
 
 /// A store that can be watched and closed.
@@ -20,13 +22,25 @@ pub trait Kept: Store {
     /// Counters.
     fn stats(&self) -> StoreStats;
 
+    /// What opening the files did, if the store consists of files.
+    fn opened(&self) -> Option<OpenReport> {
+        None
+    }
+
+    /// How long rebuilding the index would take, if there is one.
+    fn rebuild_estimate(&self) -> Option<Duration> {
+        None
+    }
+
     /// Does what waits, and takes nothing more.
     fn close(&self) -> impl Future<Output = Answer<()>> + Send;
 }
 
 macro_rules! kept {
-    ($($store:ty),+) => {$(
+    ($($store:ty { $($more:tt)* })+) => {$(
         impl Kept for $store {
+            $($more)*
+
             fn failure(&self) -> impl Future<Output = String> + Send {
                 self.failure()
             }
@@ -46,13 +60,27 @@ macro_rules! kept {
     )+};
 }
 
-kept!(EmbeddedStore, PostgresStore);
+kept! {
+    EmbeddedStore {
+        fn opened(&self) -> Option<OpenReport> {
+            Some(self.open_report())
+        }
 
-/// Opens the embedded store in a directory.
-pub fn open_sled(path: &Path, settings: &Common) -> Result<EmbeddedStore, String> {
+        fn rebuild_estimate(&self) -> Option<Duration> {
+            Some(self.rebuild_estimate())
+        }
+    }
+    PostgresStore {}
+}
+
+/// Opens the embedded store in a directory; with `rebuild_index` its index is rebuilt.
+pub fn open_sled(path: &Path, settings: &Common, rebuild_index: bool) -> Result<EmbeddedStore, String> {
     let mut options = EmbeddedOptions::default();
     options.cache_capacity = u64::from(settings.cache) << 20;
+    options.rebuild_index = rebuild_index;
     let store = EmbeddedStore::open(path, options).map_err(|error| error.to_string())?;
+    let OpenReport { rebuilt, cut_bytes, cut_frames } = store.open_report();
+    tracing::info!(rebuilt, cut_bytes, cut_frames, "the store is open");
     let readable =
         is_readable_by_others(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
     if readable {

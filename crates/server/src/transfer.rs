@@ -1,4 +1,4 @@
-//! `lendpay export`, `lendpay import` and `lendpay migrate`.
+//! `lendpay export`, `lendpay import`, `lendpay migrate` and `lendpay verify`.
 
 mod file;
 
@@ -6,7 +6,6 @@ use crate::client::http::Client;
 use crate::operator_settings::Access;
 use crate::serve;
 use crate::settings::{KeptIn, Migrate, StorePlace};
-use crate::store::Kept;
 use crate::system_clock::SystemClock;
 use clap::Args;
 use file::{Destination, Progress, Tee, source};
@@ -14,12 +13,14 @@ use lendpay_api::Clock as _;
 use lendpay_api::transfer::{Lines, Problem, Reader, check};
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
-use lendpay_domain::store::Export as _;
+use lendpay_domain::store::{self, Exports as _};
 use lendpay_domain::{StoreError, Timestamp};
 use lendpay_storage::{
-    EmbeddedImport, EmbeddedOptions, EmbeddedStore, ImportError, PostgresImport, PostgresOptions, PostgresStore,
+    EmbeddedExport, EmbeddedImport, EmbeddedOptions, ImportError, OpenError, PostgresImport, PostgresOptions,
+    PostgresStore, verify_embedded,
 };
-use std::io::{BufReader, Seek as _, Write};
+use std::io::{BufReader, Seek as _, Write as _};
+use std::path::Path;
 
 /// What `export` needs.
 #[derive(Debug, Args)]
@@ -61,6 +62,13 @@ fn options() -> EmbeddedOptions {
     options
 }
 
+/// What `verify` needs.
+#[derive(Debug, Args)]
+pub struct Verify {
+    #[command(flatten)]
+    kept: KeptIn,
+}
+
 /// Writes everything to a file.
 pub fn export(settings: &Export) -> Result<(), String> {
     let mut destination = Destination::create(&settings.file)?;
@@ -77,36 +85,46 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
     serve::runtime()?.block_on(async {
         match place {
             StorePlace::Sled(path) => {
-                if !path.join("log").exists() {
-                    return Err(format!("there is no store in {}; name another one with --store", path.display()));
-                }
-                let store = EmbeddedStore::open(path, options()).map_err(|error| match error {
-                    lendpay_storage::embedded::OpenError::InUse { .. } => {
-                        format!("{error} Or export from the running service with --running.")
-                    }
+                there_is_a_store(path)?;
+                let export = EmbeddedExport::of_stopped(path).map_err(|error| match error {
+                    OpenError::InUse { .. } => format!("{error} Or export from the running service with --running."),
                     error => error.to_string(),
                 })?;
-                write(&store, to).await
+                write(export, EmbeddedExport::failure_reason, to).await
             }
             StorePlace::Postgres(address) => {
                 let store = PostgresStore::open(address, PostgresOptions::default()).await;
-                write(&store.map_err(|error| error.to_string())?, to).await
+                let store = store.map_err(|error| error.to_string())?;
+                let reason = |_: &_| store.failure_reason();
+                let export = store.export().await.map_err(|error| unreadable(error, store.failure_reason()))?;
+                write(export, reason, to).await
             }
         }
     })
 }
 
-async fn write(store: &impl Kept, to: &mut Destination) -> Result<u64, String> {
+fn there_is_a_store(path: &Path) -> Result<(), String> {
+    match path.join("log").exists() {
+        true => Ok(()),
+        false => Err(format!("there is no store in {}; name another one with --store", path.display())),
+    }
+}
+
+fn unreadable(error: StoreError, reason: Option<String>) -> String {
+    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+    format!("the store cannot be read: {error}{reason}")
+}
+
+async fn write<E: store::Export>(
+    mut export: E,
+    reason: impl Fn(&E) -> Option<String>,
+    to: &mut Destination,
+) -> Result<u64, String> {
     let unwritable = |error: std::io::Error| format!("the export cannot be written: {error}");
-    let failed = |error: StoreError| {
-        let reason = store.failure_reason().map(|reason| format!(": {reason}")).unwrap_or_default();
-        format!("the store cannot be read: {error}{reason}")
-    };
-    let (mut lines, progress) = (Lines::default(), Progress::unknown("records"));
+    let (mut lines, progress, mut records) = (Lines::default(), Progress::unknown("records"), 0);
     to.write_all(&lines.header(SystemClock.now(), None)).map_err(unwritable)?;
-    let (mut export, mut records) = (store.export().await.map_err(failed)?, 0);
     loop {
-        let some = export.next().await.map_err(failed)?;
+        let some = export.next().await.map_err(|error| unreadable(error, reason(&export)))?;
         if some.is_empty() {
             break;
         }
@@ -193,6 +211,29 @@ impl Importing {
             Self::Postgres(import) => import.finish().await,
         }
     }
+}
+
+/// Checks a stopped embedded store, and prints each thing that is damaged.
+pub fn verify(settings: &Verify) -> Result<(), String> {
+    let StorePlace::Sled(path) = &settings.kept.store else {
+        return Err("a database has checks of its own; name an embedded store with --store sled:DIRECTORY".to_owned());
+    };
+    there_is_a_store(path)?;
+    let mut output = std::io::stdout().lock();
+    // Whoever closes the output early has seen enough; the exit code tells the rest.
+    let checked = verify_embedded(path, options(), |finding| drop(writeln!(output, "{finding}")));
+    let done = checked.map_err(|error| error.to_string())?;
+    if done.findings > 0 {
+        return Err(format!("{} problems were found in {}", done.findings, path.display()));
+    }
+    let index = done.entries.map_or("its index was not compared, as it was not closed".to_owned(), |entries| {
+        format!("{entries} entries of its index fit them")
+    });
+    eprintln!("{} records of the log can be read; {index}.", done.records);
+    if done.unfinished > 0 {
+        eprintln!("The last {} bytes of the log were never acknowledged; a start cuts them off.", done.unfinished);
+    }
+    Ok(())
 }
 
 /// Makes or renews the tables of a database.

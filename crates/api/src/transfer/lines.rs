@@ -36,6 +36,11 @@ impl Lines {
         line
     }
 
+    /// The last line of an export that could not go on, with the reason.
+    pub fn error(self, reason: &str) -> Vec<u8> {
+        line(&Line::Error { reason: reason.to_owned() })
+    }
+
     /// The last line.
     pub fn end(self) -> Vec<u8> {
         line(&Line::End(End { records: self.counts, sha256: hex(&self.hash.finalize()) }))

@@ -17,6 +17,7 @@
 //! | `move` | an offer that reaches another status | `partnerId`, `applicationId`, `offerId`, `status`, `at` |
 //! | `buyer` | a buyer that is created | `partnerId`, `buyerId`, `description`, `fingerprint`, `at` |
 //! | `end` | the last line | the number of `records` of each kind, and the `sha256` of all lines between the first and this one |
+//! | `error` | the last line of an export that could not go on, in place of `end` | the `reason` |
 //!
 //! A line refers only to what is above it. `sequence` grows from line to line; it is null where a record has none. `cause` is
 //! `id`, `occurredAt`, `actor`, `operationId`, the first two those of the event; it is null for `keyUsed` and for what format 1

@@ -105,6 +105,7 @@ impl<R: BufRead> Reader<R> {
                     Err(error) => Err(self.unreadable(&error)),
                 }
             }
+            Line::Error { reason } => Err(self.problem(&format!("the store could not be read any further: {reason}"))),
             line => {
                 self.hash.update(&self.bytes);
                 line.count(&mut self.counts);

@@ -71,6 +71,9 @@ pub(super) enum Line {
         at: Time,
     },
     End(End),
+    Error {
+        reason: String,
+    },
 }
 
 #[derive(Serialize, Deserialize)]
@@ -143,7 +146,7 @@ impl Line {
     /// Counts the line, which is a record's.
     pub(super) fn count(&self, counts: &mut Counts) {
         let kind = match self {
-            Self::Export(_) | Self::End(_) => return,
+            Self::Export(_) | Self::End(_) | Self::Error { .. } => return,
             Self::Partner(_) => "partner",
             Self::Key(_) => "key",
             Self::KeyRevoked { .. } => "keyRevoked",
@@ -221,7 +224,7 @@ impl Line {
     /// The record, if the line is one.
     pub(super) fn record(self) -> Result<Record, NotARecord> {
         let (sequence, cause, change) = match self {
-            Self::Export(_) | Self::End(_) => return Err(NotARecord),
+            Self::Export(_) | Self::End(_) | Self::Error { .. } => return Err(NotARecord),
             Self::Partner(PartnerLine { sequence, cause, id, name, oauth_client_id, created_at }) => {
                 let (id, name, created_at) = (PartnerId::new(id), super::values::name(&name)?, created_at.0);
                 (sequence, cause, Change::PartnerPut(Partner { id, name, oauth_client_id, created_at }))

@@ -133,3 +133,22 @@ async fn what_is_not_there_is_404() {
         }
     }
 }
+
+/// `statusChangedAt` never becomes earlier, and an offer that was Expired stays so.
+#[tokio::test]
+async fn a_clock_that_goes_back_changes_nothing_of_what_has_happened() {
+    let context = Context::new().await;
+    context.partner(1).await;
+    context.set_time(500);
+    let mut expired = terms();
+    expired["expiryAt"] = json!("2023-11-14T22:20:00Z");
+    context.call("PUT", &offer(1, 1), &terms()).await.is(201);
+    let created = context.get(&offer(1, 1)).await.is(200)["statusChangedAt"].clone();
+    context.call("PUT", &offer(1, 2), &expired).await.is(201);
+    assert_eq!(context.get(&offer(1, 2)).await.is(200)["status"], "Expired");
+    context.set_time(100);
+    assert_eq!(context.get(&offer(1, 2)).await.is(200)["status"], "Expired");
+    context.call("POST", &format!("{}/decline", offer(1, 2)), &Value::Null).await.is_error(409, "IllegalTransition");
+    let declined = context.call("POST", &format!("{}/decline", offer(1, 1)), &Value::Null).await.is(200);
+    assert_eq!((&declined["status"], &declined["statusChangedAt"]), (&json!("CustomerDeclined"), &created));
+}

@@ -67,6 +67,8 @@ impl Command for MoveOffer {
         let outcome = match ruling.verdict {
             Verdict::Moves(transition) => {
                 standing.apply(transition);
+                // The event is of the same time.
+                stamp.at = transition.at;
                 changes.push(stamp.record(moved(key, transition)));
                 MoveOutcome::Done(OfferRef { application, id, stored })
             }

@@ -20,7 +20,7 @@ pub fn run(settings: &Demo) -> Result<(), String> {
         let setup = Setup::of_partners(bind(settings.listen)?, &settings.common, &log)?;
         let place = Place::of(settings)?;
         match place.store() {
-            StorePlace::Sled(path) => show(settings, setup, open_sled(&path, &settings.common)?, &place).await,
+            StorePlace::Sled(path) => show(settings, setup, open_sled(&path, &settings.common, false)?, &place).await,
             StorePlace::Postgres(address) => {
                 lendpay_storage::postgres::migrate(&address).await.map_err(|error| error.to_string())?;
                 show(settings, setup, open_postgres(&address, &settings.common).await?, &place).await

@@ -4,6 +4,7 @@ mod activation;
 mod collector;
 mod credentials;
 mod crowds;
+mod damage;
 mod data;
 mod demo;
 mod disk;

@@ -2,8 +2,8 @@
 
 use lendpay_domain::StoreError;
 use lendpay_domain::store::Answer;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use tokio::sync::watch;
 
 #[derive(Clone)]
@@ -20,6 +20,8 @@ pub(crate) struct Health {
     pub(crate) group: Rounds,
     /// The present checkpoint, which no caller waits for.
     pub(crate) checkpoint: Rounds,
+    /// The first damage that a reader found.
+    damage: OnceLock<String>,
 }
 
 /// Counts the starts and stops of something that is done again and again: an odd number while it goes on.
@@ -43,7 +45,8 @@ impl Rounds {
 
 impl Health {
     pub(crate) fn new() -> Self {
-        Self { state: watch::Sender::new(State::Working), group: Rounds::default(), checkpoint: Rounds::default() }
+        let state = watch::Sender::new(State::Working);
+        Self { state, group: Rounds::default(), checkpoint: Rounds::default(), damage: OnceLock::new() }
     }
 
     /// Whether the store is closed or has failed.
@@ -72,6 +75,23 @@ impl Health {
     /// An error once the store has failed.
     pub(crate) fn working(&self) -> Answer<()> {
         if self.failure_reason().is_some() { Err(StoreError::Unavailable) } else { Ok(()) }
+    }
+
+    /// Notes that the log is damaged at a byte. The store goes on: what can be read is served.
+    pub(crate) fn note_damage(&self, at: u64) {
+        let reason = self.damage.get_or_init(|| format!("the log is damaged at byte {at}"));
+        tracing::error!(at, first = reason, "a part of the log cannot be read");
+    }
+
+    /// Whether a reader has found damage.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damage.get().is_some()
+    }
+
+    /// Why the store has failed, if it has, or else where its log is damaged, if a reader has found that.
+    pub(crate) fn reason(&self) -> Option<String> {
+        let failed = self.failure_reason().map(|reason| reason.to_string());
+        failed.or_else(|| self.damage.get().cloned())
     }
 
     pub(crate) fn failure_reason(&self) -> Option<Arc<str>> {

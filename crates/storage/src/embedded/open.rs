@@ -158,7 +158,8 @@ impl EmbeddedStore {
         let report =
             OpenReport { rebuilt: report.rebuilt.is_some(), cut_bytes: report.cut.0, cut_frames: report.cut.1 };
         let hours = Hours::default();
-        Ok(Self { base: Some(base), health, counters, queue, hours, report, thread: Some(thread) })
+        let changes = position.next - 1;
+        Ok(Self { base: Some(base), health, counters, queue, hours, report, changes, thread: Some(thread) })
     }
 }
 

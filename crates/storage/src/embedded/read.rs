@@ -110,7 +110,10 @@ impl EmbeddedStore {
     pub(super) fn change(&self, place: Place) -> Answer<Option<Change>> {
         match self.base().log.change(place) {
             Ok(change) => Ok(Some(change)),
-            Err(ReadError::Damaged) => Ok(None),
+            Err(ReadError::Damaged) => {
+                self.health.note_damage(place.at);
+                Ok(None)
+            }
             Err(ReadError::Io(error)) => Err(broken(&self.health, &error.into())),
         }
     }
@@ -174,7 +177,7 @@ pub(super) fn each_frame(
             Ok(true) => {}
             Ok(false) => return Ok(()),
             Err(ReadError::Damaged) => {
-                tracing::error!(at, "a frame of the log is damaged");
+                health.note_damage(at);
                 return Err(StoreError::Corrupt);
             }
             Err(ReadError::Io(error)) => return Err(broken(health, &error.into())),

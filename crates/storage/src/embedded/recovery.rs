@@ -95,11 +95,8 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
         log.write_again(0, FIRST)?;
     }
     let durable = mark.map_or(START, |mark| mark.position);
-    if log.file.length()? < durable.end {
-        return Err(Problem::Log("its end is missing".to_owned()));
-    }
-    let mut report = Report::default();
-    let end = end_of(&log, durable, &mut report)?;
+    let (end, cut) = settle_end(&log, durable)?;
+    let mut report = Report { cut, ..Report::default() };
     let identity = disk.identity(&log.file);
     let mut untrusted = match mark.map(|mark| mark.state) {
         _ if rebuild => Some("this was asked for".to_owned()),
@@ -157,10 +154,22 @@ pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
     panics::caught(AssertUnwindSafe(|| Ok(work()))).map_err(Problem::Index)?
 }
 
-/// Finds the end of the log, from a position before which everything is durable. What an incomplete group or an
-/// unfinished import has left is cut off; what remains is made durable.
-fn end_of<F: LogIo>(log: &LogFile<F>, durable: Position, report: &mut Report) -> Result<Position, Problem> {
+/// The end of a log.
+pub(crate) struct End {
+    pub end: Position,
+    /// The length of the file: what comes after the end was never acknowledged.
+    length: u64,
+    /// How many complete frames are in that.
+    frames: u64,
+}
+
+/// Finds the end of the log, from a position before which everything is durable. After it is what an incomplete group
+/// or an unfinished import has left. Writes nothing.
+pub(crate) fn find_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<End, Problem> {
     let length = log.file.length()?;
+    if length < durable.end {
+        return Err(Problem::Log("its end is missing".to_owned()));
+    }
     let mut frames = log.frames(durable.end, length);
     let mut end = durable;
     // Where an import began that has not ended.
@@ -190,21 +199,27 @@ fn end_of<F: LogIo>(log: &LogFile<F>, durable: Position, report: &mut Report) ->
             }
         }
     }
-    let mut cut_frames = 0;
+    let mut after_end = 0;
     if let Some((begin, frames)) = import {
         tracing::warn!("an import did not end; what it did is rolled back");
-        (cut_frames, end) = (read - frames, begin);
+        (after_end, end) = (read - frames, begin);
     }
-    report.cut = (length - end.end, cut_frames);
-    if end.end < length {
-        let (bytes, frames) = report.cut;
+    Ok(End { end, length, frames: after_end })
+}
+
+/// Finds the end of the log, cuts off what comes after it, and makes what remains durable. Returns how many bytes and
+/// complete frames were cut off.
+fn settle_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<(Position, (u64, u64)), Problem> {
+    let End { end, length, frames } = find_end(log, durable)?;
+    let bytes = length - end.end;
+    if bytes > 0 {
         tracing::warn!(bytes, frames, "the log ends with what was never acknowledged; it is cut off");
         log.file.cut(end.end)?;
     }
     if length > durable.end {
         log.write_again(durable.end, end.end)?;
     }
-    Ok(end)
+    Ok((end, (bytes, frames)))
 }
 
 /// Applies a part of the log to the index; returns how many changes that were.

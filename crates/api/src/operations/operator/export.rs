@@ -3,6 +3,7 @@
 use super::*;
 use crate::transfer::Lines;
 use futures_util::stream;
+use lendpay_domain::Timestamp;
 use lendpay_domain::store::Export as _;
 use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Response};
@@ -10,7 +11,11 @@ use poem_openapi::payload::Payload;
 use poem_openapi::registry::{MetaSchema, MetaSchemaRef};
 use std::io;
 
-pub(crate) struct ExportApi<S>(pub Arc<Operator<S>>);
+pub(crate) struct ExportApi<S> {
+    pub operator: Arc<Operator<S>>,
+    /// Says why the store does not work, for people.
+    pub reason: fn(&S) -> Option<String>,
+}
 
 pub(crate) struct Export;
 
@@ -56,26 +61,48 @@ impl<S: Exports> ExportApi<S> {
     /// For `lendpay import`. A consistent snapshot, taken while the service runs. Holds bank details in full.
     #[oai(path = "/operator/export", method = "get", operation_id = "Export", tag = "Tag::Data")]
     async fn export(&self, request: OperatorRequest) -> Result<Exported, Failed<Export>> {
-        let export = self.0.admit::<Export>(&request)?.export().await?;
-        let lines = Lines::default();
-        let begin = lines.header(request.context.at, None);
+        let export = self.operator.admit::<Export>(&request)?.export().await?;
+        let (store, reason) = (Arc::downgrade(&self.operator.store), self.reason);
+        let begin = Step::Header(Lines::default(), export, request.context.at);
         // Each step makes the next piece of the body; the client's reading sets the pace.
-        let pieces = stream::try_unfold((Some(begin), Some((export, lines))), async |(begin, rest)| {
-            if let Some(begin) = begin {
-                return Ok(Some((begin, (None, rest))));
+        let pieces = stream::try_unfold(begin, move |step| {
+            let store = store.clone();
+            async move {
+                let (piece, next) = match step {
+                    Step::Header(lines, export, at) => (lines.header(at, None), Step::Records(lines, export)),
+                    Step::Records(mut lines, mut export) => match export.next().await {
+                        Ok(records) if records.is_empty() => (lines.end(), Step::End),
+                        // Exactly as long as its bytes: a client that reads slowly holds it.
+                        Ok(records) => {
+                            let piece = records.iter().map(|record| lines.record(record)).collect::<Vec<_>>().concat();
+                            (piece, Step::Records(lines, export))
+                        }
+                        Err(error) => {
+                            let reason = store.upgrade().and_then(|store| reason(&store));
+                            let reason = reason.unwrap_or_else(|| error.to_string());
+                            tracing::error!(reason, "an export was interrupted");
+                            (lines.error(&reason), Step::Failed)
+                        }
+                    },
+                    Step::Failed => {
+                        // The line with the reason is sent before the error closes the connection.
+                        tokio::task::yield_now().await;
+                        return Err(io::Error::other("the export was interrupted"));
+                    }
+                    Step::End => return Ok(None),
+                };
+                Ok(Some((piece, next)))
             }
-            let Some((mut export, mut lines)) = rest else { return Ok(None) };
-            let records = export.next().await.map_err(|error| {
-                tracing::error!(%error, "an export was interrupted");
-                io::Error::other("the export was interrupted")
-            })?;
-            if records.is_empty() {
-                return Ok(Some((lines.end(), (None, None))));
-            }
-            // Exactly as long as its bytes: a client that reads slowly holds it.
-            let piece = records.iter().map(|record| lines.record(record)).collect::<Vec<_>>().concat();
-            Ok::<_, io::Error>(Some((piece, (None, Some((export, lines))))))
         });
         Ok(Exported::Lines(Ndjson(poem::Body::from_bytes_stream(pieces))))
     }
+}
+
+/// What comes next in an export.
+enum Step<E> {
+    Header(Lines, E, Timestamp),
+    Records(Lines, E),
+    /// The store could not be read, and the client was told.
+    Failed,
+    End,
 }

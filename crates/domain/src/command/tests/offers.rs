@@ -1,6 +1,6 @@
 //! Offers: every status, action, type, expiry and caller.
 
-use super::super::{MoveOffer, MoveOutcome, PutOfferOutcome};
+use super::super::{MoveOffer, MoveOutcome, PutOfferOutcome, Stamp};
 use super::{World, ask, by, clock, world};
 use crate::Timestamp;
 use crate::change::{Change, OfferKey};
@@ -105,6 +105,39 @@ fn every_move_of_every_caller_before_at_and_after_expiry() {
         }
     }
     assert_eq!(cases, 6 * 2 * 4 * 4 * 4);
+}
+
+/// Contract 2.1: `statusChangedAt` is the time of the last status change. A clock that goes back does not make it earlier.
+#[test]
+fn a_move_is_not_before_the_last_change() {
+    let world = with_offer(Status::Offered, terms());
+    let offer = offer_key(1, 1);
+    for (now, moved_at) in [(at(6), changed()), (changed(), changed()), (at(8), at(8))] {
+        let command = MoveOffer { stamp: Stamp { at: now, ..operator(0) }, ..accept(1, 1, 0) };
+        let decision = ask(&world, &command).expect("decided");
+        let MoveOutcome::Done(done) = decision.outcome else { panic!("{:?}", decision.outcome) };
+        assert_eq!(done.status_changed_at, moved_at);
+        let moved = Change::OfferMoved { offer, status: Status::CustomerAccepted, at: moved_at };
+        assert_eq!(decision.changes, [by(Stamp { at: moved_at, ..command.stamp }, moved)]);
+    }
+}
+
+/// An offer whose expiry had passed when it was created stays Expired, whatever the clock says later.
+#[test]
+fn a_clock_that_goes_back_does_not_revive_an_offer() {
+    let world = with_offer(Status::Offered, Terms { expiry_at: Some(at(5)), ..terms() });
+    let expired = Change::OfferMoved { offer: offer_key(1, 1), status: Status::Expired, at: at(5) };
+    for now in [at(3), at(5), at(9)] {
+        let command = MoveOffer { stamp: Stamp { at: now, ..operator(0) }, ..accept(1, 1, 0) };
+        let decision = ask(&world, &command).expect("decided");
+        let to = Status::CustomerAccepted;
+        let illegal = IllegalMove { from: Status::Expired, to, indicative: false };
+        assert_eq!(decision.outcome, MoveOutcome::Illegal(illegal));
+        assert_eq!(decision.changes, [by(clock(command.stamp, at(5)), expired.clone())]);
+        let mut put = put_offer(1, 1, terms(), 0);
+        put.stamp.at = now;
+        assert_eq!(ask(&world, &put).expect("decided").outcome, PutOfferOutcome::Fixed(Status::Expired));
+    }
 }
 
 #[test]

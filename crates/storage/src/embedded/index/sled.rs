@@ -41,6 +41,8 @@ impl From<sled::Error> for IndexError {
                 io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
                     Self::Damaged("a file is cut off or missing".to_owned())
                 }
+                // sled keeps an error to repeat it; its copy has the debug text of the first in place of a code.
+                kind if error.raw_os_error().is_none() => Self::Disk(kind.into()),
                 _ => Self::Disk(error),
             },
             sled::Error::Corruption { .. } => Self::Damaged("a page is not what was written".to_owned()),
@@ -151,5 +153,19 @@ impl Index for SledIndex {
             File::open(self.path.join(name))?.sync_all()?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_disk_is_told_in_words() {
+        let first = sled::Error::Io(io::Error::from_raw_os_error(28));
+        for error in [first.clone(), first] {
+            let text = IndexError::from(error).to_string();
+            assert!(text.contains("space") && !text.contains("Os {"), "{text}");
+        }
     }
 }

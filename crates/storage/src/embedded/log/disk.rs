@@ -78,6 +78,12 @@ impl Directory {
         self.0.join(name)
     }
 
+    /// Opens the log for reading, which writes nothing. Other readers may have it open, nobody else.
+    pub(crate) fn read_log(&self) -> io::Result<File> {
+        let file = File::open(self.join(LOG))?;
+        locked(file.try_lock_shared()).map(|()| file)
+    }
+
     /// Makes the names of the files durable, that of the directory included.
     pub(crate) fn sync_names(&self) -> io::Result<()> {
         sync_directory(&self.0)?;
@@ -99,17 +105,21 @@ fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
+/// `WouldBlock` if another process has the file.
+fn locked(lock: Result<(), TryLockError>) -> io::Result<()> {
+    lock.map_err(|error| match error {
+        TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
+        TryLockError::Error(error) => error,
+    })
+}
+
 impl Disk for Directory {
     type Log = File;
 
     fn open_log(&self) -> io::Result<File> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(self.join(LOG))?;
-        match file.try_lock() {
-            Ok(()) => Ok(file),
-            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
-            Err(TryLockError::Error(error)) => Err(error),
-        }
+        locked(file.try_lock()).map(|()| file)
     }
 
     fn mark(&self) -> io::Result<Option<Vec<u8>>> {
