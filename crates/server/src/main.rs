@@ -43,6 +43,7 @@ fn main() -> ExitCode {
         Command::Demo(demo) => demo::run(&demo),
         Command::Export(export) => transfer::export(&export),
         Command::Import(import) => transfer::import(&import),
+        Command::History(command) => transfer::history(&command),
         Command::Migrate(migrate) => transfer::migrate(&migrate),
         Command::Partner(command) => client::partner(&command),
         Command::Key(command) => client::key(&command),

@@ -11,7 +11,7 @@ use crate::operator_settings::Operator;
 use crate::outgoing::Trust;
 use crate::secret_file;
 use crate::telemetry::Collector;
-use crate::transfer::{Export, Import};
+use crate::transfer::{Export, HistoryCommand, Import};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lendpay_domain::buyer_checks::BuyerChecks;
 use lendpay_storage::PostgresAddress;
@@ -41,6 +41,9 @@ pub enum Command {
     Export(Export),
     /// Read an export into a stopped store.
     Import(Import),
+    /// The history that the sequences of events belong to, in a stopped store or a database.
+    #[command(subcommand)]
+    History(HistoryCommand),
     /// Make or renew the tables of a PostgreSQL store.
     Migrate(Migrate),
     /// Partners, at the running service.

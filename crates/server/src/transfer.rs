@@ -1,4 +1,4 @@
-//! `lendpay export`, `lendpay import` and `lendpay migrate`.
+//! `lendpay export`, `lendpay import`, `lendpay history` and `lendpay migrate`.
 
 mod file;
 
@@ -8,7 +8,7 @@ use crate::serve;
 use crate::settings::{KeptIn, Migrate, StorePlace};
 use crate::store::Kept;
 use crate::system_clock::SystemClock;
-use clap::Args;
+use clap::{Args, Subcommand};
 use file::{Destination, Progress, Tee, source};
 use lendpay_api::Clock as _;
 use lendpay_api::transfer::{Lines, Problem, Reader, check};
@@ -73,13 +73,21 @@ pub fn export(settings: &Export) -> Result<(), String> {
     Ok(())
 }
 
+/// Refuses a directory without a store: opening would create one.
+fn existing(place: &StorePlace) -> Result<&StorePlace, String> {
+    match place {
+        StorePlace::Sled(path) if !path.join("log").exists() => {
+            Err(format!("there is no store in {}; name another one with --store", path.display()))
+        }
+        place => Ok(place),
+    }
+}
+
 fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
+    let place = existing(place)?;
     serve::runtime()?.block_on(async {
         match place {
             StorePlace::Sled(path) => {
-                if !path.join("log").exists() {
-                    return Err(format!("there is no store in {}; name another one with --store", path.display()));
-                }
                 let store = EmbeddedStore::open(path, options()).map_err(|error| match error {
                     lendpay_storage::embedded::OpenError::InUse { .. } => {
                         format!("{error} Or export from the running service with --running.")
@@ -103,8 +111,8 @@ async fn write(store: &impl Kept, to: &mut Destination) -> Result<u64, String> {
         format!("the store cannot be read: {error}{reason}")
     };
     let (mut lines, progress) = (Lines::default(), Progress::unknown("records"));
-    to.write_all(&lines.header(SystemClock.now(), None)).map_err(unwritable)?;
     let (mut export, mut records) = (store.export().await.map_err(failed)?, 0);
+    to.write_all(&lines.header(SystemClock.now(), export.history())).map_err(unwritable)?;
     loop {
         let some = export.next().await.map_err(failed)?;
         if some.is_empty() {
@@ -161,6 +169,24 @@ pub fn import(settings: &Import) -> Result<(), String> {
     if unchecked_buyers > 0 {
         eprintln!("Buyers among them that would not pass today's full checks: {unchecked_buyers}.");
     }
+    Ok(())
+}
+
+/// Commands on the history of a store.
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// Begin a new history: after a backup of a store was restored, and before the service starts on it. Readers of events
+    /// learn then that they have to read them again from the beginning.
+    New(KeptIn),
+}
+
+/// Begins a new history. An import does that, also one of nothing.
+pub fn history(HistoryCommand::New(kept): &HistoryCommand) -> Result<(), String> {
+    let place = existing(&kept.store)?;
+    let done =
+        serve::runtime()?.block_on(async { Importing::begin(place, true, SystemClock.now()).await?.finish().await });
+    done.map_err(|error| error.to_string())?;
+    eprintln!("A new history has begun. Readers of events have to read them again from the beginning.");
     Ok(())
 }
 

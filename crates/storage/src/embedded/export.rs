@@ -7,6 +7,7 @@ use super::health::Health;
 use super::index::sled::SledIndex;
 use super::log::FIRST;
 use super::read::each_frame;
+use lendpay_domain::HistoryId;
 use lendpay_domain::change::Record;
 use lendpay_domain::store::{Answer, Export, Exports};
 use std::fs::File;
@@ -19,6 +20,7 @@ const RECORDS: usize = 1_000;
 pub struct EmbeddedExport {
     base: Arc<Base<SledIndex, File>>,
     health: Arc<Health>,
+    history: HistoryId,
     /// Where the next frame of the log is.
     at: u64,
     /// Where the export ends.
@@ -31,11 +33,15 @@ impl Exports for EmbeddedStore {
     async fn export(&self) -> Answer<EmbeddedExport> {
         let base = Arc::clone(self.base());
         let end = base.log.end();
-        Ok(EmbeddedExport { base, health: Arc::clone(&self.health), at: FIRST, end })
+        Ok(EmbeddedExport { base, health: Arc::clone(&self.health), history: self.history()?, at: FIRST, end })
     }
 }
 
 impl Export for EmbeddedExport {
+    fn history(&self) -> HistoryId {
+        self.history
+    }
+
     async fn next(&mut self) -> Answer<Vec<Record>> {
         self.health.working()?;
         let mut records = Vec::new();

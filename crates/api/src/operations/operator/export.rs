@@ -58,7 +58,7 @@ impl<S: Exports> ExportApi<S> {
     async fn export(&self, request: OperatorRequest) -> Result<Exported, Failed<Export>> {
         let export = self.0.admit::<Export>(&request)?.export().await?;
         let lines = Lines::default();
-        let begin = lines.header(request.context.at, None);
+        let begin = lines.header(request.context.at, export.history());
         // Each step makes the next piece of the body; the client's reading sets the pace.
         let pieces = stream::try_unfold((Some(begin), Some((export, lines))), async |(begin, rest)| {
             if let Some(begin) = begin {
