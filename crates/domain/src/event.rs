@@ -40,6 +40,9 @@ impl fmt::Display for Actor {
     }
 }
 
+/// A count for each type of event, in the order of [`Subject::TYPES`].
+pub type EventCounts = [u64; Subject::TYPES.len()];
+
 /// What an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {

@@ -116,11 +116,14 @@ async fn serve(settings: &Serve, setup: Setup<Socket>, store: impl Kept) -> Resu
             }
         }
     };
+    let problem = store.failure_reason();
+    let late = problem.is_some().then(|| announce.clone());
+    announce(problem);
     oauth::keep_keys(setup.oauth.as_ref());
     if let Some(tls) = setup.tls.clone() {
         tokio::spawn(async move { tls.renew().await });
     }
-    until_stopped(setup, store, &settings.common, signals, announce).await
+    until_stopped(setup, store, &settings.common, signals, || late.iter().for_each(|announce| announce(None))).await
 }
 
 /// The threads that everything but the embedded store's committer runs on.
@@ -129,27 +132,23 @@ pub fn runtime() -> Result<tokio::runtime::Runtime, String> {
     runtime.map_err(|error| format!("threads cannot be started: {error}"))
 }
 
-/// Announces why the store does not work, as a database that is away, and once that it does.
-async fn announce_readiness(store: &impl Kept, announce: impl Fn(Option<String>)) -> Infallible {
-    if let Some(reason) = store.failure_reason() {
-        announce(Some(reason));
-        // Requests, and /health/ready, find out when it works.
-        while store.failure_reason().is_some() {
-            tokio::time::sleep(LOOK).await;
-        }
+/// Says once that the store works: a database may be away at the start.
+async fn wait_until_it_works(store: &impl Kept, works: impl Fn()) -> Infallible {
+    // Requests, and /health/ready, find out when it does.
+    while store.failure_reason().is_some() {
+        tokio::time::sleep(LOOK).await;
     }
-    announce(None);
+    works();
     std::future::pending().await
 }
 
-/// Serves until a signal arrives or the store fails, then ends in order. Announces when the store works, and before
-/// that why not.
+/// Serves until a signal arrives or the store fails, then ends in order. Says by `works` when the store works.
 pub async fn until_stopped(
     setup: Setup<TcpListener>,
     store: impl Kept,
     settings: &Common,
     mut signals: StopSignals,
-    announce: impl Fn(Option<String>),
+    works: impl Fn(),
 ) -> Result<(), String> {
     let Setup { partners, operator, oauth, tls, traces, dropped_lines } = setup;
     let store = Arc::new(store);
@@ -193,7 +192,7 @@ pub async fn until_stopped(
     let failure = tokio::select! {
         () = signals.received() => None,
         reason = store.failure() => Some(reason),
-        never = announce_readiness(&*store, announce) => match never {},
+        never = wait_until_it_works(&*store, works) => match never {},
     };
     // Whoever sends partners here learns it first. The operator's side ends last, and goes on saying so.
     stopping.store(true, Ordering::Relaxed);

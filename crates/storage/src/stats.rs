@@ -1,5 +1,6 @@
 //! Counters of a store.
 
+use lendpay_domain::event::{EventCounts, Subject};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ pub struct StoreStats {
     /// The time spent waiting for the disk, or for the database's commit.
     pub syncing: Duration,
     /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
-    pub events: [u64; 7],
+    pub events: EventCounts,
     /// Standbys of the database that a commit waits for, as seen at the last
     /// [`check`](lendpay_domain::store::Commands::check); none for a store that has no such thing.
     pub standbys: Option<u64>,
@@ -30,7 +31,7 @@ pub(crate) struct Counters {
     groups: AtomicU64,
     largest: AtomicU64,
     syncing: AtomicU64,
-    events: [AtomicU64; 7],
+    events: [AtomicU64; Subject::TYPES.len()],
 }
 
 impl Counters {
@@ -41,7 +42,7 @@ impl Counters {
     }
 
     /// A group with these events became durable; `took` is the time of write and sync, or of the commit.
-    pub(crate) fn durable(&self, took: Duration, events: [u64; 7]) {
+    pub(crate) fn durable(&self, took: Duration, events: EventCounts) {
         for (total, more) in self.events.iter().zip(events) {
             total.fetch_add(more, Ordering::Relaxed);
         }

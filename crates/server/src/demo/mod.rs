@@ -35,7 +35,7 @@ async fn show(settings: &Demo, setup: Setup<Socket>, store: impl Kept, place: &P
     let (setup, address) = setup.listen()?;
     let seeded = seed::fill(&store).await.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
     print!("{}", screen(address, settings.listen, &seeded, place));
-    serve::until_stopped(setup, store, &settings.common, signals, |_| {}).await
+    serve::until_stopped(setup, store, &settings.common, signals, || {}).await
 }
 
 /// Where the demo keeps its data.

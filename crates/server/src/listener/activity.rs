@@ -35,6 +35,8 @@ struct State {
     since: Instant,
     /// Bytes of answers that are held for the client.
     unsent: usize,
+    /// Whether it was displaced for the sake of those bytes.
+    stalled: bool,
 }
 
 /// Which connection makes room first: one that never made a request, then the longest idle. It only grows.
@@ -59,7 +61,7 @@ impl Activity {
     /// A connection that is accepted now.
     pub fn new() -> Arc<Self> {
         let since = Instant::now();
-        let state = State { running: 0, spoken: false, requested: false, head: None, since, unsent: 0 };
+        let state = State { running: 0, spoken: false, requested: false, head: None, since, unsent: 0, stalled: false };
         Arc::new(Self { state: Mutex::new(state), displaced: CancellationToken::new() })
     }
 
@@ -150,7 +152,14 @@ impl Activity {
     pub fn displace(&self) -> usize {
         let mut state = self.state();
         self.displaced.cancel();
+        state.stalled = state.unsent > 0;
         std::mem::take(&mut state.unsent)
+    }
+
+    /// Whether a displaced connection ends at once: nothing runs on it, or its client did not take what it asked for.
+    pub fn ends_at_once(&self) -> bool {
+        let state = self.state();
+        state.running == 0 || state.stalled
     }
 
     /// Whether the connection has to end because others get its place.

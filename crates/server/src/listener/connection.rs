@@ -129,7 +129,7 @@ where
                 return End::Closed;
             }
             () = slot.activity.displaced(), if !displaced => {
-                if slot.activity.rank().is_some() {
+                if slot.activity.ends_at_once() {
                     return End::Dropped;
                 }
                 // A request came at the same moment: it is answered, and no other.

@@ -271,7 +271,9 @@ mod tests {
         let two = second.hold(bytes());
         first.activity.sent();
         assert!(!first.activity.is_displaced() && !second.activity.is_displaced());
+        let _running = second.activity.run();
         let _three = first.hold(bytes());
+        assert!(second.activity.ends_at_once(), "whatever else it does");
         assert!(second.activity.is_displaced() && !first.activity.is_displaced());
         assert_eq!(slots.unsent.load(Ordering::Relaxed), UNSENT);
         drop(two);

@@ -2,7 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::fs::File;
-use std::io::{self, BufWriter, Read, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Read, Write};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -16,6 +16,10 @@ impl Destination {
     /// Begins to write to a file, or to standard output for `-`.
     pub fn create(name: &str) -> Result<Self, String> {
         if name == "-" {
+            // It holds bank details and, from a running service, whatever that sends: nothing for a terminal.
+            if io::stdout().is_terminal() {
+                return Err("an export is not written to a terminal; name a file, or use a pipe".to_owned());
+            }
             return Ok(Self::Output(BufWriter::new(io::stdout())));
         }
         let (path, part) = (PathBuf::from(name), PathBuf::from(format!("{name}.part")));

@@ -142,3 +142,16 @@ fn commands_speak_tls_and_trust_the_authority_that_they_are_given() {
         assert!(stderr.contains(file) && stderr.contains("--ca"), "{stderr}");
     }
 }
+
+#[test]
+fn an_export_is_not_written_to_a_terminal() {
+    let service = Peer::json("200 OK", "\u{1b}[2J");
+    let export = format!("'{BINARY}' export - --running --operator-url {} --operator-key {KEY}", service.url);
+    let mut script = command("script");
+    // script(1) runs it on a terminal.
+    script.args(["-qec", &export, "/dev/null"]).env("SHELL", "/bin/sh");
+    let (code, screen, _) = ended(script.output().expect("script runs"));
+    assert_eq!(code, Some(1), "{screen}");
+    assert!(screen.contains("not written to a terminal") && !screen.contains('\u{1b}'), "{screen:?}");
+    assert_eq!(service.seen(), Vec::<String>::new());
+}

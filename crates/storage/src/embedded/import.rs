@@ -91,6 +91,11 @@ impl EmbeddedImport {
         self.caught(|import| {
             let history = new_history().to_bytes();
             let writer = import.writer();
+            // The new history says that everything before it is durable.
+            if writer.write()? {
+                writer.publish()?;
+            }
+            writer.sync()?;
             writer.begin_history(history);
             writer.write()?;
             writer.sync()?;

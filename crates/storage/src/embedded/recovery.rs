@@ -106,7 +106,7 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
         Some(State::Clean) => None,
         Some(State::Open(Some(then))) if identity == Some(then) => None,
         Some(State::Open(Some(_))) => Some("the machine was restarted or the files were moved".to_owned()),
-        Some(State::Open(None)) => Some("the last run ended in an import, a rebuild or a failure".to_owned()),
+        Some(State::Open(None)) => Some("the last run left an index that cannot be trusted".to_owned()),
         None => Some("there is no mark that can be trusted".to_owned()),
     };
     if untrusted.is_none() {

@@ -1,8 +1,8 @@
 //! Checks a stopped store: reads the whole log, and compares the index with one that is rebuilt from it.
 //!
-//! Opening reads neither, so that it is fast: damage in the middle of a log that was closed is found only when that part is read.
-//! Nothing of the store is changed. The index is copied to a directory beside it, where another one is rebuilt: that takes as
-//! much space as twice the index, and as little memory as opening.
+//! Opening reads neither, so that it is fast: damage in the middle of a log that was closed is found only when that part
+//! is read. Nothing of the store is changed. The index is copied to a directory beside it, where another one is rebuilt:
+//! that takes as much space as twice the index, and as little memory as opening.
 
 use super::base::Base;
 use super::index::sled::{SledIndex, SledOpener};

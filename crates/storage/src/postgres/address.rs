@@ -223,15 +223,14 @@ mod tests {
 
     #[test]
     fn each_host_has_everything_that_the_string_says() {
-        let of = |hosts: &str, port: &str| -> PostgresAddress {
+        let of = |hosts: &str| -> PostgresAddress {
             let options =
                 "options=-c%20x%3D1&connect_timeout=1&tcp_user_timeout=7&keepalives_interval=3&sslmode=require";
-            let options =
-                format!("{options}&keepalives_retries=2&keepalives_idle=9&channel_binding=require&port={port}");
+            let options = format!("{options}&keepalives_retries=2&keepalives_idle=9&channel_binding=require");
             format!("postgres://lendpay:hunter2@{hosts}/loans?{options}").parse().expect("an address")
         };
-        let (one, two) = (of("one", "5"), of("two", "6"));
-        assert_eq!(of("one,two", "5,6").hosts(), [*one.config, *two.config]);
+        let (one, two) = (of("one:5"), of("two:6"));
+        assert_eq!(of("one:5,two:6").hosts(), [*one.config, *two.config]);
     }
 
     #[test]

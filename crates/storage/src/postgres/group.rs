@@ -17,6 +17,7 @@ use crate::queue::{Queue, Queued};
 use lendpay_domain::buyer::Description;
 use lendpay_domain::change::Change;
 use lendpay_domain::command::Reads;
+use lendpay_domain::event::EventCounts;
 use lendpay_domain::offer::Terms;
 use lendpay_domain::store::{Answer, StoreError};
 use lendpay_domain::view::Overlay;
@@ -256,8 +257,8 @@ fn fail(group: Vec<Queued<Work>>, error: StoreError) {
 }
 
 /// How many events of each type the changes are.
-fn events(changes: &[Pending]) -> [u64; 7] {
-    let mut counts = [0; 7];
+fn events(changes: &[Pending]) -> EventCounts {
+    let mut counts = EventCounts::default();
     for (_, subject) in changes.iter().filter_map(|change| change.record.change.subject()) {
         counts[subject.type_index()] += 1;
     }

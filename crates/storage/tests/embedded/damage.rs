@@ -240,7 +240,7 @@ fn damage_of_a_closed_store_is_never_silent() {
 
 /// What holds for closed and for killed stores.
 fn expectations(table: &Table) {
-    for ((file, outcome), _) in table {
+    for (file, outcome) in table.keys() {
         let expected: &[Outcome] = match file.as_str() {
             "log" => &[Outcome::Whole, Outcome::Told, Outcome::Refused],
             "mark" => &[Outcome::Rebuilt],
@@ -267,9 +267,8 @@ impl Killed {
     fn new() -> Self {
         let (directory, kept) = (empty(), empty());
         Child::start("child::fills", directory.path()).kill_after("ready", 1);
-        let read = |file: PathBuf| (std::fs::read(directory.path().join(&file)).expect("there"), file);
-        let files =
-            files(directory.path()).into_iter().map(|file| read(file)).map(|(bytes, file)| (file, bytes)).collect();
+        let read = |file: PathBuf| (file.clone(), std::fs::read(directory.path().join(file)).expect("there"));
+        let files = files(directory.path()).into_iter().map(read).collect();
         for (n, file) in NAMED.iter().enumerate() {
             std::fs::hard_link(directory.path().join(file), kept.path().join(n.to_string())).expect("links");
         }

@@ -5,14 +5,15 @@ use crate::seen::{fill, records};
 use crate::{begin, copy, empty, import, open};
 use lendpay_domain::change::Record;
 use lendpay_domain::store::{Commands as _, Queries as _};
+use lendpay_storage::{EmbeddedOptions, EmbeddedStore, OpenError};
 use tempfile::TempDir;
 
-/// Records of a store with something of everything, and more of them than are written at once.
+/// Records of a store with something of everything, and more of them than are written in two groups.
 async fn exported() -> Vec<Record> {
     let directory = empty();
     let store = open(directory.path());
     fill(&store).await;
-    crate::seen::together(1_100, async |n| {
+    crate::seen::together(2_200, async |n| {
         store.run(creation(1, 1_000 + n, None, description(), 3)).await.expect("works");
     })
     .await;
@@ -53,6 +54,36 @@ async fn an_import_that_does_not_end_leaves_nothing() {
             assert_eq!(records(&open(path)).await.expect("works").len(), before.len() + imported.len());
         }
     }
+}
+
+/// An import is synced once, at its end: a power cut before that can lose any sector of it and keep later ones.
+#[tokio::test]
+async fn an_import_that_lost_a_sector_to_a_power_cut_is_rolled_back() {
+    let imported = exported().await;
+    let directory = empty();
+    let store = open(directory.path());
+    with_partner(&store, 7).await;
+    let before = records(&store).await.expect("works");
+    drop(store);
+    let log = directory.path().join("log");
+    let from = std::fs::metadata(&log).expect("there").len() as usize + 1_000;
+    let mut import = begin(directory.path(), true, at(5)).expect("begins");
+    for record in &imported {
+        import.add(record.clone()).expect("fits");
+    }
+    drop(import);
+    let mut torn = std::fs::read(&log).expect("there");
+    torn[from..][..512].fill(0);
+    std::fs::write(&log, torn).expect("writes");
+    assert_eq!(records(&open(directory.path())).await.expect("works"), before);
+    // Once it has ended, the same is damage.
+    crate::import(directory.path(), imported, true, at(5)).expect("works");
+    let mut damaged = std::fs::read(&log).expect("there");
+    damaged[from..][..512].fill(0);
+    std::fs::write(&log, damaged).expect("writes");
+    std::fs::remove_file(directory.path().join("mark")).expect("deletes");
+    let opened = EmbeddedStore::open(directory.path(), EmbeddedOptions::default());
+    assert!(matches!(opened, Err(OpenError::Damaged { .. })));
 }
 
 /// What recovery rebuilds has the history that the log says.

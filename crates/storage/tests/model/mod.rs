@@ -170,7 +170,7 @@ impl<B: Backend> Pair<B> {
         prop_assert!(events.is_sorted_by(|a, b| a.sequence < b.sequence), "sequences grow: {:?}", events);
         prop_assert!(events.starts_with(&self.events), "{:?} were read, now {:?}", self.events, events);
         let numberless = |events: &[Event]| -> Vec<Event> {
-            events.iter().cloned().map(|event| Event { sequence: 0, ..event }).collect()
+            events.iter().map(|event| Event { sequence: 0, ..event.clone() }).collect()
         };
         if self.in_turn {
             prop_assert_eq!(numberless(&events), numberless(&wanted));

@@ -5,6 +5,7 @@ use super::Place;
 use crate::codec::{self, CodecError};
 use crate::records::Entry;
 use lendpay_domain::change::Record;
+use lendpay_domain::event::EventCounts;
 
 /// What a frame begins with.
 pub(crate) const MAGIC: [u8; 4] = *b"LPF1";
@@ -44,6 +45,8 @@ pub(crate) struct GroupLog {
     next: u64,
     /// Where in the file the group begins.
     begin: u64,
+    /// Before this everything was durable when the group was written: where it begins, or where the import began.
+    durable: u64,
     /// The group's frames; the head of the last one is not filled in yet.
     bytes: Vec<u8>,
     /// Where the last frame begins in `bytes`, and how many entries it has.
@@ -53,7 +56,7 @@ pub(crate) struct GroupLog {
     command: Vec<u8>,
     places: Vec<(usize, usize)>,
     /// Events of the group, by type.
-    events: [u64; 7],
+    events: EventCounts,
 }
 
 impl GroupLog {
@@ -65,12 +68,13 @@ impl GroupLog {
             first: next,
             next,
             begin,
+            durable: begin,
             bytes: Vec::new(),
             frame: 0,
             count: 0,
             command: Vec::new(),
             places: Vec::new(),
-            events: [0; 7],
+            events: EventCounts::default(),
         }
     }
 
@@ -103,10 +107,11 @@ impl GroupLog {
         Ok(std::mem::take(&mut self.places).into_iter().map(place))
     }
 
-    /// Adds the frame that begins a new history.
+    /// Adds the frame that begins a new history. An import that it ends is durable by now.
     pub(crate) fn begin_history(&mut self, history: [u8; 16]) {
         self.end_frame();
         self.kind = Kind::NewHistory;
+        self.durable = self.begin;
         self.frame = self.bytes.len();
         self.bytes.extend_from_slice(&[0; HEAD]);
         self.bytes.extend_from_slice(&history);
@@ -120,9 +125,13 @@ impl GroupLog {
     }
 
     /// Begins the next group, once this one is in the file. Returns the number of its events by type.
-    pub(crate) fn clear(&mut self) -> [u64; 7] {
+    pub(crate) fn clear(&mut self) -> EventCounts {
         self.first = self.next;
         self.begin += self.bytes.len() as u64;
+        // The groups of an import are not synced before the next.
+        if self.kind == Kind::Commands {
+            self.durable = self.begin;
+        }
         self.bytes.clear();
         std::mem::take(&mut self.events)
     }
@@ -166,7 +175,7 @@ impl GroupLog {
         head[12..16].copy_from_slice(&self.count.to_le_bytes());
         head[15] = self.kind as u8;
         head[16..24].copy_from_slice(&self.next.to_le_bytes());
-        head[24..].copy_from_slice(&self.begin.to_le_bytes());
+        head[24..].copy_from_slice(&self.durable.to_le_bytes());
         let crc = checksum(self.salt, &self.bytes[self.frame + 8..]);
         self.bytes[self.frame + 4..self.frame + 8].copy_from_slice(&crc.to_le_bytes());
     }
@@ -181,7 +190,8 @@ fn checksum(salt: u64, bytes: &[u8]) -> u32 {
 #[derive(Clone)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
-    /// Where its group begins in the file: everything before that was durable when the group was written.
+    /// Everything before this place in the file was durable when the frame was written: where its group begins, or where
+    /// its import began.
     pub(crate) group: u64,
     /// Where the frame begins in the file.
     pub(crate) at: u64,

@@ -143,6 +143,32 @@ impl World {
         Ok(writer)
     }
 
+    /// An import of some commands: all of them or nothing, and nobody is told before it ends.
+    fn import(&mut self, opened: &Opened<MemoryIndex, SimDisk>) -> Result<(), ()> {
+        let (base, position) = (&opened.base, opened.position);
+        Mark::write_open(&self.disk, &base.log.head, position, None).map_err(drop)?;
+        let mut writer = Writer::new(Arc::clone(base), Kind::Import, position);
+        let mut all = Vec::new();
+        for _ in 0..1 + self.chance.below(4) {
+            for _ in 0..3 {
+                let changes = self.command().decide(writer.view()).map_err(drop)?;
+                writer.push(&changes).map_err(drop)?.map_err(drop)?;
+                all.extend(changes);
+            }
+            writer.write().map_err(drop)?;
+            writer.publish().map_err(drop)?;
+        }
+        writer.sync().map_err(drop)?;
+        self.given.push(all);
+        writer.begin_history([2; 16]);
+        writer.write().map_err(drop)?;
+        writer.sync().map_err(drop)?;
+        self.acknowledged = self.given.len();
+        writer.publish().map_err(drop)?;
+        base.index.sync().map_err(drop)?;
+        Mark::write_clean(&self.disk, &base.log.head, writer.position()).map_err(drop)
+    }
+
     /// One session and its end.
     fn live(&mut self) -> Checked {
         let (fuel, failing) = match self.chance.below(3) {
@@ -154,13 +180,17 @@ impl World {
         let closed = match self.open() {
             Ok(opened) => {
                 self.check(&opened.base)?;
-                match self.session(&opened) {
-                    Ok(writer) if self.chance.one_in(3) => {
-                        let position = writer.position();
-                        opened.base.index.sync().is_ok()
-                            && Mark::write_clean(&self.disk, &opened.base.log.head, position).is_ok()
+                if self.chance.one_in(5) {
+                    self.import(&opened).is_ok()
+                } else {
+                    match self.session(&opened) {
+                        Ok(writer) if self.chance.one_in(3) => {
+                            let position = writer.position();
+                            opened.base.index.sync().is_ok()
+                                && Mark::write_clean(&self.disk, &opened.base.log.head, position).is_ok()
+                        }
+                        Ok(_) | Err(()) => false,
                     }
-                    Ok(_) | Err(()) => false,
                 }
             }
             Err(Problem::Disk(_)) => false,

@@ -86,8 +86,9 @@ impl<I: Index, D: Disk> Committer<I, D> {
 
     /// Ends the store. Commands that are still queued are dropped; nothing was done about them.
     fn stop(self, reason: &str, group: Vec<Job<I, D::Log>>, answer: StoreError) {
-        self.health.fail(reason);
+        // First, so that who waits in the queue learns that nothing was done.
         self.queue.clear();
+        self.health.fail(reason);
         self.checkpoints.distrust();
         for mut job in group {
             job.fail(answer);

@@ -18,6 +18,7 @@ use super::mark::Position;
 use crate::codec::CodecError;
 use crate::job::Work;
 use lendpay_domain::change::Record;
+use lendpay_domain::event::EventCounts;
 use lendpay_domain::store::StoreError;
 use lendpay_domain::view::ViewError;
 use std::io;
@@ -113,7 +114,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     }
 
     /// Applies the group that is durable to the index, and lets everybody read it. Returns its events by type.
-    pub(crate) fn publish(&mut self) -> Result<[u64; 7], Fault> {
+    pub(crate) fn publish(&mut self) -> Result<EventCounts, Fault> {
         let begin = self.group.begin();
         self.base.note_frame(self.group.first(), begin)?;
         self.base.apply(&mut self.overlay.tables)?;

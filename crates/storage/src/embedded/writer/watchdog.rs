@@ -10,14 +10,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The time between two checks.
+/// The time between two looks.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// How many looks a group or a checkpoint may take once a thread of sled has panicked: a second.
 const AFTER_A_PANIC: u32 = 4;
 
-/// How many looks a group may take at all: 30 seconds. A disk that needs longer than a request may take has failed its callers
-/// anyway.
+/// How many looks a group may take in any case: 30 seconds, as long as a request may take.
 const AT_ALL: u32 = 120;
 
 /// How often one round was seen. Looks are counted and not time, since time also passes while the process is stopped.
