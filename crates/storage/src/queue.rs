@@ -51,6 +51,11 @@ impl<T> Queue<T> {
     /// # Errors
     /// `Overloaded` if the queue, or the partner's half of it, is full; `Unavailable` if it is closed.
     pub(crate) fn push(&self, lane: Lane, item: T) -> Answer<()> {
+        self.push_since(lane, item, Instant::now())
+    }
+
+    /// As [`Self::push`], for an item that has waited since some time.
+    pub(crate) fn push_since(&self, lane: Lane, item: T, since: Instant) -> Answer<()> {
         let mut state = self.state();
         if state.closed {
             return Err(StoreError::Unavailable);
@@ -62,7 +67,7 @@ impl<T> Queue<T> {
         if held == 0 {
             state.turns.push_back(lane);
         }
-        state.lanes.entry(lane).or_default().push_back(Queued { item, since: Instant::now() });
+        state.lanes.entry(lane).or_default().push_back(Queued { item, since });
         state.length += 1;
         let wake = state.sleepers > 0;
         drop(state);

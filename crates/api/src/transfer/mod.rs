@@ -24,7 +24,7 @@
 //! hex; the key itself is not in the file. Rates and amounts are decimal digits as strings, times RFC 3339 to the nanosecond. A
 //! file without its last line is not complete. It holds bank details: protect it as you would protect those.
 //!
-//! Format 1 is read too: [`format_1`] says what differs.
+//! Format 1 is read too: `format_1` says what differs.
 
 mod format_1;
 #[cfg(test)]

@@ -65,7 +65,7 @@ async fn a_list_shows_everything_but_the_keys() {
     assert_eq!(items.len(), 2);
     let names: Vec<_> = items[0].as_object().expect("a key").keys().collect();
     assert_eq!(names, ["keyId", "name", "areas", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"]);
-    assert_eq!(items[0]["lastUsedAt"], "2023-11-14T22:00:00Z", "to the hour");
+    assert_eq!(items[0]["lastUsedAt"], items[0]["createdAt"], "the hour began before the key");
     assert_eq!((&items[1]["keyId"], &items[1]["lastUsedAt"]), (&other["keyId"], &Value::Null), "in order of age");
     let path = format!("{}/{}", keys(1), other["keyId"].as_str().expect("an id"));
     context.call("DELETE", &path, &Value::Null).await;

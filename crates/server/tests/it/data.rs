@@ -37,6 +37,11 @@ pub fn open(path: &Path) -> EmbeddedStore {
 
 /// Fills the store in a directory with a partner, a key and so many offers.
 pub fn fill(path: &Path, offers: u128) -> Data {
+    fill_with(path, offers, "A test")
+}
+
+/// As [`fill`], with details of the offers.
+pub fn fill_with(path: &Path, offers: u128, details: &str) -> Data {
     let store = open(path);
     let at = Timestamp::from_timestamp(1_700_000_000, 0).expect("in range");
     let (partner, application) = (PartnerId::new(Uuid::from_u128(1)), ApplicationId::new(Uuid::from_u128(2)));
@@ -53,7 +58,7 @@ pub fn fill(path: &Path, offers: u128) -> Data {
         revoked_at: None,
     };
     let terms = Terms {
-        details: Details::parse("A test").expect("short"),
+        details: Details::parse(details).expect("short"),
         funding_type: FundingType::TermLoan,
         offer_type: OfferType::Underwritten,
         annual_percentage_rate: Rate::from_f64(0.09).expect("a rate"),

@@ -1,6 +1,6 @@
 //! A disk that takes no more.
 
-use crate::data::{check, fill};
+use crate::data::{check, fill_with};
 use crate::load::{Acknowledged, UNLIMITED, write};
 use crate::process::{BINARY, Process, Server, arguments, command};
 use std::sync::atomic::AtomicUsize;
@@ -9,11 +9,11 @@ use std::sync::atomic::AtomicUsize;
 #[test]
 fn a_full_disk_fails_who_waits_and_ends_the_process_and_loses_nothing_acknowledged() {
     let directory = tempfile::tempdir().expect("a directory");
-    let data = fill(directory.path(), 30_000);
-    let sizes = ["log", "index/db"].map(|file| std::fs::metadata(directory.path().join(file)).expect("a file").len());
-    let size = sizes[0].max(sizes[1]);
-    // Enough to open it, and for some thousand writes.
-    let blocks = (size + 12 * 1024 * 1024) / 1024;
+    // So long that the log is and stays longer than the index.
+    let data = fill_with(directory.path(), 10_000, &"x".repeat(2_000));
+    // Enough for some thousand writes.
+    let size = std::fs::metadata(directory.path().join("log")).expect("a log").len();
+    let blocks = size / 1024 + 512;
     let mut limited = command("bash");
     // The signal that comes with EFBIG is ignored, here and in what is executed.
     let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");

@@ -11,7 +11,7 @@ fn kill_9_under_load_loses_nothing_acknowledged_and_leaves_nothing_half_done() {
     const WRITERS: usize = 64;
     const EACH_ROUND: usize = 500;
     let directory = tempfile::tempdir().expect("a directory");
-    let data = fill(directory.path(), 20_000);
+    let data = fill(directory.path(), 8_000);
     let (next, acknowledged) = (AtomicUsize::new(0), Acknowledged::default());
     for round in 1..=ROUNDS {
         let server = Server::start(directory.path(), &UNLIMITED);

@@ -56,6 +56,8 @@ pub struct Process {
     /// In a lock only so that threads can share the process.
     log: Mutex<Receiver<String>>,
     seen: Vec<String>,
+    /// What was read while another message was waited for.
+    passed: Vec<Value>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -71,7 +73,7 @@ impl Process {
                 let _ = send.send(line);
             }
         });
-        Self { child, log: Mutex::new(log), seen: Vec::new(), reader: Some(reader) }
+        Self { child, log: Mutex::new(log), seen: Vec::new(), passed: Vec::new(), reader: Some(reader) }
     }
 
     /// The `/proc` folder of the process's child: of the binary, when another program runs it.
@@ -96,27 +98,16 @@ impl Process {
         memory_line(&self.folder(), "VmRSS:")
     }
 
-    /// Waits until a thread of the child is held by the tracer that runs it, or is not.
-    pub fn wait_until_held(&self, thread: &str, wanted: bool) {
-        let (threads, held) = (self.child_folder().join("task"), format!("({thread}) t "));
-        let is_held = || {
-            let mut threads = std::fs::read_dir(&threads).expect("a process").filter_map(Result::ok);
-            threads.any(|thread| {
-                std::fs::read_to_string(thread.path().join("stat")).is_ok_and(|stat| stat.contains(&held))
-            })
-        };
-        while is_held() != wanted {
-            std::thread::yield_now();
-        }
-    }
-
     /// The process's standard output, which must have been piped.
     pub fn stdout(&mut self) -> impl Read + use<> {
         self.child.stdout.take().expect("piped")
     }
 
-    /// Waits for a log line with this message, and returns it.
+    /// Waits for a log line with this message, and returns it. No line is returned twice.
     pub fn wait_for(&mut self, message: &str) -> Value {
+        if let Some(n) = self.passed.iter().position(|line| line["message"] == message) {
+            return self.passed.remove(n);
+        }
         loop {
             let line = self
                 .log
@@ -127,7 +118,8 @@ impl Process {
             self.seen.push(line.clone());
             match serde_json::from_str::<Value>(&line) {
                 Ok(value) if value["message"] == message => return value,
-                _ => {}
+                Ok(value) => self.passed.push(value),
+                Err(_) => {}
             }
         }
     }

@@ -10,7 +10,7 @@ fn the_log_is_synced_between_a_write_and_its_answer() {
     let data = fill(directory.path(), 100);
     let trace = tempfile::NamedTempFile::new().expect("a file");
     let mut traced = command("strace");
-    traced.args(["-f", "-y", "-s", "24", "-e", "trace=fdatasync,fsync,write,writev,sendto,sendmsg", "-o"]);
+    traced.args(["-f", "-y", "-s", "24", "-e", "trace=fdatasync,write,writev,sendto,sendmsg", "-o"]);
     traced.arg(trace.path()).arg(BINARY).args(arguments(directory.path()));
     let server = Server::ready(Process::spawn(traced));
 

@@ -4,6 +4,7 @@
 //! Each schedule is made of a seed: sessions of random commands, each of which ends in a kill, a power cut, a failed
 //! sync or a close. The real code runs; only the disk and the index are replaced.
 
+mod committer;
 mod disk;
 
 use super::base::{Base, Overlay};
