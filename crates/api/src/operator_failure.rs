@@ -22,6 +22,8 @@ pub enum OperatorFailure {
     ApplicationOwned,
     /// Another partner has this client id.
     ClientIdTaken,
+    /// The cursor is past the end, or of another history.
+    CursorUnknown,
     /// The request names a host that is not this service's.
     UnknownHost,
     /// Fields or parameters are not acceptable; one message for each, beginning with its path.
@@ -101,6 +103,13 @@ impl OperatorFailure {
                 "Client id is taken",
                 "Another partner has this OAuth client id.",
             ),
+            Self::CursorUnknown => (
+                StatusCode::CONFLICT,
+                "CursorUnknown",
+                "Cursor unknown",
+                "The store was restored or imported since, or has no such event. Read the events from the beginning; those that \
+                 were seen before have the same id.",
+            ),
             Self::UnknownHost => (
                 StatusCode::MISDIRECTED_REQUEST,
                 "UnknownHost",
@@ -126,6 +135,7 @@ impl OperatorFailure {
             | Self::NotFound(_)
             | Self::ApplicationOwned
             | Self::ClientIdTaken
+            | Self::CursorUnknown
             | Self::UnknownHost => Vec::new(),
         }
     }

@@ -1,7 +1,7 @@
 //! Public events (contract 2.10): what happened, in order.
 
 use crate::offer::Status;
-use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
 
 /// Who caused a change.
@@ -119,6 +119,17 @@ pub struct Event {
     pub actor: Actor,
     /// The request that caused it, or that found the expiry.
     pub operation: OperationId,
+}
+
+/// A part of the events, and what a cursor is compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EventPage {
+    /// The history that the sequences belong to.
+    pub history: HistoryId,
+    /// The last sequence that was given, to an event or another change; 0 if none was.
+    pub last: u64,
+    /// The events.
+    pub events: Vec<Event>,
 }
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ uuid_ids! {
     KeyId,
     /// An event.
     EventId,
+    /// A history: in one history, a sequence never means another change. An import begins a new one.
+    HistoryId,
 }
 
 impl EventId {

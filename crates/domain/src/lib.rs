@@ -10,6 +10,7 @@
 //! | [`bank`], [`codes`], [`decimal`], [`text`] | values that are checked once, when they are parsed |
 //! | [`partner`], [`key`] | who may call, and for what |
 //! | [`change`], [`event`] | everything that can change; which changes are public events |
+//! | [`cursor`] | how far a reader of events has come |
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
 //! | [`import`] | which records an import accepts |
 //! | [`store`], [`page`] | the ports that stores implement |
@@ -21,6 +22,7 @@ pub mod buyer_checks;
 pub mod change;
 pub mod codes;
 pub mod command;
+pub mod cursor;
 pub mod decimal;
 pub mod event;
 pub mod idempotency;
@@ -37,7 +39,7 @@ pub mod testing;
 pub mod text;
 pub mod view;
 
-pub use ids::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
+pub use ids::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId};
 pub use store::{Store, StoreError};
 
 /// A moment, in UTC. Stores keep every nanosecond of it.

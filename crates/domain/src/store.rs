@@ -7,11 +7,11 @@
 use crate::buyer::Buyer;
 use crate::change::Record;
 use crate::command::Command;
-use crate::event::Event;
+use crate::event::EventPage;
 use crate::key::{KeyHash, KeyInUse, KeyRecord};
 use crate::offer::Offer;
 use crate::page::{Page, Window};
-use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 use std::future::Future;
 
@@ -105,14 +105,17 @@ pub trait Queries: Send + Sync + 'static {
     /// A buyer.
     fn find_buyer(&self, id: BuyerId) -> impl Future<Output = Answer<Option<Buyer>>> + Send;
 
-    /// Up to `limit` events with a sequence greater than `after`, in order. A reader that passes the last sequence it
-    /// saw misses none.
-    fn events(&self, after: u64, limit: usize) -> impl Future<Output = Answer<Vec<Event>>> + Send;
+    /// Up to `limit` events with a sequence greater than `after`, in order, with the history and the end that they
+    /// belong to. A reader that passes the last sequence it saw misses none, as long as the history is the same.
+    fn events(&self, after: u64, limit: usize) -> impl Future<Output = Answer<EventPage>> + Send;
 }
 
 /// An export that is under way: everything that was there at one moment, in an order in which each record refers only
 /// to what came before it.
 pub trait Export: Send + 'static {
+    /// The history that the sequences of the records belong to.
+    fn history(&self) -> HistoryId;
+
     /// The next records; none at the end.
     fn next(&mut self) -> impl Future<Output = Answer<Vec<Record>>> + Send;
 }

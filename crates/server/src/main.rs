@@ -44,6 +44,7 @@ fn main() -> ExitCode {
         Command::Export(export) => transfer::export(&export),
         Command::Import(import) => transfer::import(&import),
         Command::Verify(verify) => transfer::verify(&verify),
+        Command::History(command) => transfer::history(&command),
         Command::Migrate(migrate) => transfer::migrate(&migrate),
         Command::Partner(command) => client::partner(&command),
         Command::Key(command) => client::key(&command),

@@ -11,7 +11,7 @@ use crate::operator_settings::Operator;
 use crate::outgoing::Trust;
 use crate::secret_file;
 use crate::telemetry::Collector;
-use crate::transfer::{Export, Import, Verify};
+use crate::transfer::{Export, HistoryCommand, Import, Verify};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use lendpay_domain::buyer_checks::BuyerChecks;
 use lendpay_storage::PostgresAddress;
@@ -43,6 +43,9 @@ pub enum Command {
     Import(Import),
     /// Check a stopped embedded store: the whole log, and its index. Ends with code 1 if something is damaged.
     Verify(Verify),
+    /// The history that the sequences of events belong to, in a stopped store or a database.
+    #[command(subcommand)]
+    History(HistoryCommand),
     /// Make or renew the tables of a PostgreSQL store.
     Migrate(Migrate),
     /// Partners, at the running service.

@@ -1,4 +1,4 @@
-//! `lendpay export`, `lendpay import`, `lendpay migrate` and `lendpay verify`.
+//! `lendpay export`, `lendpay import`, `lendpay history`, `lendpay migrate` and `lendpay verify`.
 
 mod file;
 
@@ -7,7 +7,7 @@ use crate::operator_settings::Access;
 use crate::serve;
 use crate::settings::{KeptIn, Migrate, StorePlace};
 use crate::system_clock::SystemClock;
-use clap::Args;
+use clap::{Args, Subcommand};
 use file::{Destination, Progress, Tee, source};
 use lendpay_api::Clock as _;
 use lendpay_api::transfer::{Lines, Problem, Reader, check};
@@ -20,7 +20,6 @@ use lendpay_storage::{
     PostgresStore, verify_embedded,
 };
 use std::io::{BufReader, Seek as _, Write as _};
-use std::path::Path;
 
 /// What `export` needs.
 #[derive(Debug, Args)]
@@ -81,11 +80,21 @@ pub fn export(settings: &Export) -> Result<(), String> {
     Ok(())
 }
 
+/// Refuses a directory without a store: opening would create one.
+fn existing(place: &StorePlace) -> Result<&StorePlace, String> {
+    match place {
+        StorePlace::Sled(path) if !path.join("log").exists() => {
+            Err(format!("there is no store in {}; name another one with --store", path.display()))
+        }
+        place => Ok(place),
+    }
+}
+
 fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
+    let place = existing(place)?;
     serve::runtime()?.block_on(async {
         match place {
             StorePlace::Sled(path) => {
-                there_is_a_store(path)?;
                 let export = EmbeddedExport::of_stopped(path).map_err(|error| match error {
                     OpenError::InUse { .. } => format!("{error} Or export from the running service with --running."),
                     error => error.to_string(),
@@ -103,13 +112,6 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
     })
 }
 
-fn there_is_a_store(path: &Path) -> Result<(), String> {
-    match path.join("log").exists() {
-        true => Ok(()),
-        false => Err(format!("there is no store in {}; name another one with --store", path.display())),
-    }
-}
-
 fn unreadable(error: StoreError, reason: Option<String>) -> String {
     let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
     format!("the store cannot be read: {error}{reason}")
@@ -122,7 +124,7 @@ async fn write<E: store::Export>(
 ) -> Result<u64, String> {
     let unwritable = |error: std::io::Error| format!("the export cannot be written: {error}");
     let (mut lines, progress, mut records) = (Lines::default(), Progress::unknown("records"), 0);
-    to.write_all(&lines.header(SystemClock.now(), None)).map_err(unwritable)?;
+    to.write_all(&lines.header(SystemClock.now(), export.history())).map_err(unwritable)?;
     loop {
         let some = export.next().await.map_err(|error| unreadable(error, reason(&export)))?;
         if some.is_empty() {
@@ -182,6 +184,24 @@ pub fn import(settings: &Import) -> Result<(), String> {
     Ok(())
 }
 
+/// Commands on the history of a store.
+#[derive(Debug, Subcommand)]
+pub enum HistoryCommand {
+    /// Begin a new history: after a backup of a store was restored, and before the service starts on it. Readers of events
+    /// learn then that they have to read them again from the beginning.
+    New(KeptIn),
+}
+
+/// Begins a new history. An import does that, also one of nothing.
+pub fn history(HistoryCommand::New(kept): &HistoryCommand) -> Result<(), String> {
+    let place = existing(&kept.store)?;
+    let done =
+        serve::runtime()?.block_on(async { Importing::begin(place, true, SystemClock.now()).await?.finish().await });
+    done.map_err(|error| error.to_string())?;
+    eprintln!("A new history has begun. Readers of events have to read them again from the beginning.");
+    Ok(())
+}
+
 /// An import into either kind of store.
 enum Importing {
     Embedded(Box<EmbeddedImport>),
@@ -215,10 +235,9 @@ impl Importing {
 
 /// Checks a stopped embedded store, and prints each thing that is damaged.
 pub fn verify(settings: &Verify) -> Result<(), String> {
-    let StorePlace::Sled(path) = &settings.kept.store else {
+    let StorePlace::Sled(path) = existing(&settings.kept.store)? else {
         return Err("a database has checks of its own; name an embedded store with --store sled:DIRECTORY".to_owned());
     };
-    there_is_a_store(path)?;
     let mut output = std::io::stdout().lock();
     // Whoever closes the output early has seen enough; the exit code tells the rest.
     let checked = verify_embedded(path, options(), |finding| drop(writeln!(output, "{finding}")));

@@ -7,12 +7,13 @@
 //! | `memory` | the reference store, for tests (feature `memory`) |
 //! | `queue`, `job` | commands that wait, bounded and fair to partners, and their answers |
 //! | `records`, `codec` | the records that both stores keep as bytes |
-//! | `import`, `stats`, `uses` | errors of imports, counters, and uses of keys, for both stores |
+//! | `import`, `history`, `stats`, `uses` | errors of imports, ids of histories, counters, and uses of keys, for both stores |
 //!
 //! This crate's README.md says what is promised, how it is done, and what the limits are.
 
 mod codec;
 pub mod embedded;
+mod history;
 mod import;
 mod job;
 #[cfg(feature = "memory")]

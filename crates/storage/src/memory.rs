@@ -3,17 +3,18 @@
 //! Other stores are compared with it, and tests of what stands above a store run on it. It is in no binary.
 
 use crate::ImportError;
+use crate::history::new_history;
 use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::change::Record;
 use lendpay_domain::command::{Command, UseKey, Whole};
-use lendpay_domain::event::Event;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::import::{Admission, Admitted, Imported};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
 use lendpay_domain::view::{Nothing, Overlay};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A store in memory.
@@ -27,11 +28,12 @@ struct State {
     view: Overlay<Nothing<Terms, Description>>,
     /// The greatest sequence so far.
     last: u64,
+    history: HistoryId,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { records: Vec::new(), view: Overlay::new(Nothing::default()), last: 0 }
+        Self { records: Vec::new(), view: Overlay::new(Nothing::default()), last: 0, history: new_history() }
     }
 }
 
@@ -154,10 +156,11 @@ impl Queries for MemoryStore {
         Ok(self.state().view.tables.buyers.get(&id).map(|stored| stored.clone().buyer(id)))
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
+    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
         let state = self.state();
         let events = state.records.iter().filter_map(Record::event);
-        Ok(events.filter(|event| event.sequence > after).take(limit).collect())
+        let events = events.filter(|event| event.sequence > after).take(limit).collect();
+        Ok(EventPage { history: state.history, last: state.last, events })
     }
 }
 
@@ -172,18 +175,26 @@ fn page<T, C: Ord + Copy>(items: impl Iterator<Item = T>, window: Window<C>, id:
 }
 
 /// An export of a [`MemoryStore`].
-pub struct MemoryExport(Vec<Record>);
+pub struct MemoryExport {
+    history: HistoryId,
+    records: Vec<Record>,
+}
 
 impl Exports for MemoryStore {
     type Export = MemoryExport;
 
     async fn export(&self) -> Answer<MemoryExport> {
-        Ok(MemoryExport(self.state().records.clone()))
+        let state = self.state();
+        Ok(MemoryExport { history: state.history, records: state.records.clone() })
     }
 }
 
 impl Export for MemoryExport {
+    fn history(&self) -> HistoryId {
+        self.history
+    }
+
     async fn next(&mut self) -> Answer<Vec<Record>> {
-        Ok(std::mem::take(&mut self.0))
+        Ok(std::mem::take(&mut self.records))
     }
 }

@@ -3,12 +3,12 @@
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::change::Record;
 use lendpay_domain::command::Command;
-use lendpay_domain::event::Event;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem_openapi::OpenApi;
@@ -20,6 +20,10 @@ use std::marker::PhantomData;
 pub(super) enum NoStore {}
 
 impl Export for NoStore {
+    fn history(&self) -> HistoryId {
+        match *self {}
+    }
+
     async fn next(&mut self) -> Answer<Vec<Record>> {
         match *self {}
     }
@@ -72,7 +76,7 @@ impl Queries for NoStore {
     async fn find_buyer(&self, _: BuyerId) -> Answer<Option<Buyer>> {
         match *self {}
     }
-    async fn events(&self, _: u64, _: usize) -> Answer<Vec<Event>> {
+    async fn events(&self, _: u64, _: usize) -> Answer<EventPage> {
         match *self {}
     }
 }

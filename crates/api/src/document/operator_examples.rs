@@ -146,7 +146,8 @@ pub(super) fn events() -> Vec<Example> {
         "actor": "key:01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
         "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
     });
-    page(std::iter::once((String::new(), event)))
+    let page = json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event], "next": null });
+    vec![("The last page".to_owned(), page)]
 }
 
 pub(super) fn export() -> Vec<Example> {

@@ -3,10 +3,9 @@
 use super::records::{End, Header, Line};
 use super::{Counts, FORMAT, hex, no_records};
 use crate::wire::time::Time;
-use lendpay_domain::Timestamp;
 use lendpay_domain::change::Record;
+use lendpay_domain::{HistoryId, Timestamp};
 use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
 /// Makes the lines of an export: a header, records, an end.
 pub struct Lines {
@@ -21,10 +20,10 @@ impl Default for Lines {
 }
 
 impl Lines {
-    /// The first line. `history` is the one that sequences belong to, if the store has one.
-    pub fn header(&self, at: Timestamp, history: Option<Uuid>) -> Vec<u8> {
+    /// The first line. `history` is the one that sequences belong to.
+    pub fn header(&self, at: Timestamp, history: HistoryId) -> Vec<u8> {
         let program = concat!("lendpay ", env!("CARGO_PKG_VERSION")).to_owned();
-        line(&Line::Export(Header { format: FORMAT, created_at: Time(at), program, history }))
+        line(&Line::Export(Header { format: FORMAT, created_at: Time(at), program, history: Some(history.uuid()) }))
     }
 
     /// The line of a record.

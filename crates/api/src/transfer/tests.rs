@@ -10,7 +10,7 @@ use lendpay_domain::key::{Area, KeyHash, KeyRecord};
 use lendpay_domain::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -146,7 +146,7 @@ const HISTORY: Uuid = Uuid::from_u128(7);
 
 pub(super) fn file(records: &[Record]) -> Vec<u8> {
     let mut lines = Lines::default();
-    let mut file = lines.header(Timestamp::UNIX_EPOCH, Some(HISTORY));
+    let mut file = lines.header(Timestamp::UNIX_EPOCH, HistoryId::new(HISTORY));
     for record in records {
         file.extend(lines.record(record));
     }

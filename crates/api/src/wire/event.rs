@@ -74,10 +74,13 @@ impl From<event::Event> for Event {
 /// A page of events, in their order.
 #[derive(Debug, Object, Serialize)]
 pub struct EventList {
+    /// The history that the sequences belong to: an import, or the restoring of a backup, begins another, in which the
+    /// same sequence may mean another event.
+    pub history: Uuid,
     /// The events.
     pub items: Vec<Event>,
     /// Pass it as `after` for the next page; null when there are no more now. Events will follow: whoever follows along
-    /// goes on with the `sequence` of the last event that it saw.
+    /// goes on with `history`, a colon and the `sequence` of the last event that it saw.
     #[oai(nullable)]
     pub next: Option<String>,
 }

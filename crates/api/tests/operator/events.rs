@@ -53,6 +53,45 @@ async fn every_change_is_an_event_with_who_and_what() {
     assert!(sequences.is_sorted_by(|a, b| a < b));
     let last = sequences.last().expect("many");
     let after = context.get(&format!("/operator/events?after={last}")).await.is(200);
-    assert_eq!(after, json!({ "items": [], "next": null }));
-    context.get("/operator/events?after=18446744073709551615").await.is(200);
+    assert_eq!(after, json!({ "history": list["history"], "items": [], "next": null }));
+}
+
+#[tokio::test]
+async fn a_cursor_names_the_history_and_what_the_store_has_not_given_is_unknown() {
+    let context = Context::new().await;
+    context.partner(1).await;
+    for n in 1..=3 {
+        context.call("PUT", &offer(1, n), &terms()).await.is(201);
+    }
+    let first = context.get("/operator/events?limit=2").await.is(200);
+    let history = first["history"].as_str().expect("an id");
+    let sequence = |event: &Value| event["sequence"].as_u64().expect("a number");
+    assert_eq!(first["next"], format!("{history}:{}", sequence(&first["items"][1])));
+    let next = first["next"].as_str().expect("a cursor");
+    let second = context.get(&format!("/operator/events?after={next}")).await.is(200);
+    assert_eq!((&second["history"], second["items"].as_array().map(Vec::len)), (&first["history"], Some(1)));
+    let last = sequence(&second["items"][0]);
+
+    // At the end a reader is known, with its history or without, and gets what comes.
+    for cursor in [last.to_string(), format!("{history}:{last}"), format!("{history}:0"), "0".to_owned()] {
+        context.get(&format!("/operator/events?after={cursor}")).await.is(200);
+    }
+    let other = id(7);
+    for cursor in [
+        (last + 1).to_string(),
+        format!("{history}:{}", last + 1),
+        format!("{other}:{last}"),
+        format!("{other}:0"),
+        u64::MAX.to_string(),
+    ] {
+        let answer = context.get(&format!("/operator/events?after={cursor}")).await;
+        let body = answer.is_error(409, "CursorUnknown");
+        assert!(body["message"].as_str().is_some_and(|text| text.contains("from the beginning")), "{body}");
+    }
+    for bad in ["x", ":1", "1:1", &format!("{history}:"), &format!("{history}:x")] {
+        context.get(&format!("/operator/events?after={bad}")).await.is_error(400, "InvalidData");
+    }
+    context.call("PUT", &offer(1, 4), &terms()).await.is(201);
+    let more = context.get(&format!("/operator/events?after={history}:{last}")).await.is(200);
+    assert_eq!(more["items"].as_array().map(Vec::len), Some(1));
 }

@@ -15,7 +15,9 @@ async fn an_export_is_a_whole_file() {
         (answer.status, &answer.headers["content-type"]),
         (200, &"application/x-ndjson".parse().expect("a value"))
     );
-    assert_eq!(check(&answer.bytes[..]).expect("whole").records, 53);
+    let checked = check(&answer.bytes[..]).expect("whole");
+    let history = context.get("/operator/events").await.is(200)["history"].clone();
+    assert_eq!((checked.records, checked.history.map(|id| id.to_string())), (53, history.as_str().map(str::to_owned)));
     let mut reader = Reader::new(&answer.bytes[..]);
     assert!(reader.next().expect("a record").is_some());
 }

@@ -4,6 +4,8 @@ use super::http::{CallError, Client};
 use super::screen::{Columns, Screen};
 use crate::operator_settings::Access;
 use clap::Args;
+use lendpay_domain::HistoryId;
+use lendpay_domain::cursor::Cursor;
 use serde_json::Value;
 use std::time::Duration;
 
@@ -22,9 +24,9 @@ const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
 pub struct EventsCommand {
-    /// Only events after this sequence.
-    #[arg(long, value_name = "SEQUENCE", default_value_t = 0)]
-    after: u64,
+    /// Only events after this one: its sequence, or the history, a colon and its sequence.
+    #[arg(long, value_name = "[HISTORY:]SEQUENCE", default_value = "0", value_parser = cursor)]
+    after: Cursor,
     /// Go on with those that come, until Ctrl-C.
     #[arg(long)]
     follow: bool,
@@ -33,6 +35,10 @@ pub struct EventsCommand {
     json: bool,
     #[command(flatten)]
     access: Access,
+}
+
+fn cursor(text: &str) -> Result<Cursor, &'static str> {
+    Cursor::parse(text).ok_or("must be a sequence, or a history, a colon and a sequence")
 }
 
 pub fn run(command: &EventsCommand) -> Result<(), String> {
@@ -53,8 +59,10 @@ pub fn run(command: &EventsCommand) -> Result<(), String> {
         if !items.is_empty() || !command.follow {
             screen.show(items)?;
         }
+        // Once a history is known, another one ends this: it would repeat or miss events.
+        after.history = page["history"].as_str().and_then(HistoryId::parse);
         if let Some(last) = items.last().and_then(|event| event["sequence"].as_u64()) {
-            after = last;
+            after.sequence = last;
         }
         if page["next"] == Value::Null {
             if !command.follow {

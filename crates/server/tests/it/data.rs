@@ -99,7 +99,7 @@ async fn events(store: &EmbeddedStore) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     loop {
         let after = events.last().map_or(0, |event| event.sequence);
-        let more = store.events(after, 500).await.expect("events");
+        let more = store.events(after, 500).await.expect("events").events;
         if more.is_empty() {
             return events;
         }

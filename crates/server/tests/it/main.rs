@@ -9,6 +9,7 @@ mod data;
 mod demo;
 mod disk;
 mod follow;
+mod history;
 mod hosts;
 mod http2;
 mod kill;

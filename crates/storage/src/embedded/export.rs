@@ -10,6 +10,7 @@ use super::mark::Mark;
 use super::open::{OpenError, open_error};
 use super::read::each_frame;
 use super::recovery::{Problem, START, find_end};
+use lendpay_domain::HistoryId;
 use lendpay_domain::change::Record;
 use lendpay_domain::store::{Answer, Export, Exports};
 use std::fs::File;
@@ -23,6 +24,7 @@ const RECORDS: usize = 1_000;
 pub struct EmbeddedExport {
     log: Arc<LogFile<File>>,
     health: Arc<Health>,
+    history: HistoryId,
     /// Where the next frame of the log is.
     at: u64,
     /// Where the export ends.
@@ -35,7 +37,7 @@ impl Exports for EmbeddedStore {
     async fn export(&self) -> Answer<EmbeddedExport> {
         let log = Arc::clone(&self.base().log);
         let end = log.end();
-        Ok(EmbeddedExport { log, health: Arc::clone(&self.health), at: FIRST, end })
+        Ok(EmbeddedExport { log, health: Arc::clone(&self.health), history: self.history()?, at: FIRST, end })
     }
 }
 
@@ -50,7 +52,8 @@ impl EmbeddedExport {
             let log = Arc::new(LogFile::open(disk.read_log()?, None)?);
             let mark = Mark::read(&disk, &log.head)?;
             let found = find_end(&log, mark.map_or(START, |mark| mark.position))?;
-            Ok(Self { log, health: Arc::new(Health::new()), at: FIRST, end: found.end.end })
+            let (history, end) = (history_at(&log, found.end.end), found.end.end);
+            Ok(Self { log, health: Arc::new(Health::new()), history, at: FIRST, end })
         };
         open().map_err(|problem: Problem| open_error(path, problem))
     }
@@ -61,7 +64,20 @@ impl EmbeddedExport {
     }
 }
 
+/// The history that the log is in at a position. Damage before it is left to the export to report.
+fn history_at(log: &LogFile<File>, end: u64) -> HistoryId {
+    let (mut frames, mut history) = (log.frames(FIRST, end), log.head.history);
+    while let Ok(Some(frame)) = frames.next() {
+        history = frame.history().unwrap_or(history);
+    }
+    HistoryId::from_bytes(history)
+}
+
 impl Export for EmbeddedExport {
+    fn history(&self) -> HistoryId {
+        self.history
+    }
+
     async fn next(&mut self) -> Answer<Vec<Record>> {
         self.health.working()?;
         let mut records = Vec::new();

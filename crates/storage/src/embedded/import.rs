@@ -1,7 +1,9 @@
 //! Imports: all of a file or nothing.
 //!
-//! The records go to the log in frames that count only if the end of the import follows. So an import that does not
-//! come to its end is rolled back when the store is opened next, and until then the index is not trusted.
+//! The records go to the log in frames that count only if the start of a new history follows. So an import that does
+//! not come to its end is rolled back when the store is opened next, and until then the index is not trusted.
+//!
+//! An import of nothing, with `merge`, begins a new history and changes nothing else.
 
 use super::base::Base;
 use super::index::Index as _;
@@ -9,11 +11,12 @@ use super::index::sled::SledIndex;
 use super::log::disk::Directory;
 use super::log::frame::Kind;
 use super::mark::{Mark, Position};
-use super::open::{EmbeddedOptions, OpenDirectory, new_history};
+use super::open::{EmbeddedOptions, OpenDirectory};
 use super::panics;
 use super::recovery::{Opened, START};
 use super::writer::{Fault, Writer};
 use crate::codec::CodecError;
+use crate::history::new_history;
 use crate::import::ImportError;
 use lendpay_domain::Timestamp;
 use lendpay_domain::change::Record;
@@ -86,14 +89,14 @@ impl EmbeddedImport {
     /// `Failed` if the store failed; nothing was imported then.
     pub fn finish(mut self) -> Result<Imported, ImportError> {
         self.caught(|import| {
-            let history = new_history();
+            let history = new_history().to_bytes();
             let writer = import.writer();
-            // The end of the import says that everything before it is durable.
+            // The new history says that everything before it is durable.
             if writer.write()? {
                 writer.publish()?;
             }
             writer.sync()?;
-            writer.end_import(history);
+            writer.begin_history(history);
             writer.write()?;
             writer.sync()?;
             writer.publish()?;

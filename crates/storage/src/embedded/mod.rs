@@ -44,10 +44,10 @@ use crate::uses::Hours;
 use base::{Base, Overlay};
 use health::Health;
 use index::sled::SledIndex;
-use lendpay_domain::Timestamp;
 use lendpay_domain::command::{Command, UseKey};
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::store::{Answer, Commands, StoreError};
+use lendpay_domain::{HistoryId, Timestamp};
 use std::fs::File;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -122,12 +122,9 @@ impl EmbeddedStore {
         CHANGE.saturating_mul(u32::try_from(changes).unwrap_or(u32::MAX))
     }
 
-    /// The id of the history that the log is in. Sequences of one history never mean another change.
-    ///
-    /// # Errors
-    /// If the index cannot be read.
-    pub fn history(&self) -> Answer<[u8; 16]> {
-        self.look_up(|base| base.history())
+    /// The history that the log is in.
+    fn history(&self) -> Answer<HistoryId> {
+        self.look_up(|base| base.history()).map(HistoryId::from_bytes)
     }
 
     fn base(&self) -> &Arc<Base<SledIndex, File>> {

@@ -12,11 +12,11 @@ use super::writer::checkpoint::{Checkpoints, Target};
 use super::writer::committer::Committer;
 use super::writer::{Writer, watchdog};
 use super::{EmbeddedStore, OpenReport};
+use crate::history::{new_history, random};
 use crate::queue::Queue;
 use crate::stats::Counters;
 use crate::uses::Hours;
 use std::fs::File;
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -176,21 +176,7 @@ pub(super) fn open_error(path: &Path, problem: Problem) -> OpenError {
 
 /// The head of a log that is new.
 fn new_head() -> Head {
-    Head { salt: random(), history: new_history() }
-}
-
-/// The id of a history that begins now.
-pub(super) fn new_history() -> [u8; 16] {
-    let mut id = [0; 16];
-    id[..8].copy_from_slice(&random().to_be_bytes());
-    id[8..].copy_from_slice(&random().to_be_bytes());
-    id
-}
-
-/// Differs from run to run. Nothing secret depends on it: the keys that the standard library draws for its maps are
-/// enough.
-fn random() -> u64 {
-    RandomState::new().build_hasher().finish()
+    Head { salt: random(), history: new_history().to_bytes() }
 }
 
 /// An error of the operating system without its number.

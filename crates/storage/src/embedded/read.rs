@@ -12,7 +12,7 @@ use crate::codec::CodecError;
 use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::command::{OfferRef, Values};
-use lendpay_domain::event::Event;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
@@ -61,8 +61,9 @@ impl Queries for EmbeddedStore {
         self.buyer(id, stored).map(Some)
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
-        let Some(first) = after.checked_add(1) else { return Ok(Vec::new()) };
+    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
+        // No sequence is as great as the greatest number.
+        let first = after.saturating_add(1);
         // The end is read first: the position of a frame is noted before the end that includes it is published.
         let end = self.base().log.end();
         let from = self.look_up(|base| base.frame_of(first))?;
@@ -78,7 +79,7 @@ impl Queries for EmbeddedStore {
             }
             Ok(events.len() < limit)
         })?;
-        Ok(events)
+        Ok(EventPage { history: self.history()?, last: self.base().log.last(), events })
     }
 }
 

@@ -148,7 +148,7 @@ pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
         check(&base)?;
         let applied = replay(&base, from, to)?;
         base.note_reached(to.end)?;
-        base.log.publish(to.end);
+        base.log.publish(to);
         Ok((base, applied))
     };
     panics::caught(AssertUnwindSafe(|| Ok(work()))).map_err(Problem::Index)?
@@ -183,7 +183,7 @@ pub(crate) fn find_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<
                 }
                 match frame.kind {
                     Kind::Import => drop(import.get_or_insert((end, read))),
-                    Kind::Commands | Kind::ImportEnd => import = None,
+                    Kind::Commands | Kind::NewHistory => import = None,
                 }
                 end = Position { next: frame.next_sequence(), end: frame.end() };
                 read += 1;

@@ -5,6 +5,7 @@ use super::error::DbError;
 use super::rows;
 use super::session::Session;
 use super::statements as sql;
+use lendpay_domain::HistoryId;
 use lendpay_domain::change::Record;
 use lendpay_domain::store::{Answer, Export, Exports, StoreError};
 use std::sync::Arc;
@@ -20,7 +21,10 @@ const EXPORTS: usize = 2;
 const SLOWEST: u32 = 6;
 
 /// An export that is under way, by a task of its own: a reader that stalls keeps no connection.
-pub struct PostgresExport(mpsc::Receiver<Answer<Vec<Record>>>);
+pub struct PostgresExport {
+    history: HistoryId,
+    parts: mpsc::Receiver<Answer<Vec<Record>>>,
+}
 
 pub(super) fn limit() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(EXPORTS))
@@ -38,10 +42,11 @@ impl Exports for PostgresStore {
         let begun = async {
             let session = Session::get(&self.groups.pool).await?;
             session.begin_snapshot().await?;
-            Ok(session)
+            let row = session.row(sql::HISTORY, &[]).await?.ok_or(DbError::Damaged)?;
+            Ok((session, HistoryId::new(row.try_get(0)?)))
         };
-        let session = begun.await.map_err(|error: DbError| self.groups.health.noted(&error))?;
-        let (sender, receiver) = mpsc::channel(1);
+        let (session, history) = begun.await.map_err(|error: DbError| self.groups.health.noted(&error))?;
+        let (sender, parts) = mpsc::channel(1);
         let slowest = self.groups.patience * SLOWEST;
         tokio::spawn(async move {
             let _permit = permit;
@@ -58,14 +63,18 @@ impl Exports for PostgresStore {
                 }
             }
         });
-        Ok(PostgresExport(receiver))
+        Ok(PostgresExport { history, parts })
     }
 }
 
 impl Export for PostgresExport {
+    fn history(&self) -> HistoryId {
+        self.history
+    }
+
     async fn next(&mut self) -> Answer<Vec<Record>> {
         // The task has ended without the empty part that is the end.
-        self.0.recv().await.unwrap_or(Err(StoreError::Unavailable))
+        self.parts.recv().await.unwrap_or(Err(StoreError::Unavailable))
     }
 }
 

@@ -1,4 +1,5 @@
-//! Imports: one transaction, so that all of it is there or nothing.
+//! Imports: one transaction, so that all of it is there or nothing. An import of nothing, with `merge`, begins a new history and
+//! changes nothing else.
 
 use super::address::PostgresAddress;
 use super::error::DbError;
@@ -10,6 +11,7 @@ use super::view::{Loading, Rows};
 use super::write::{Pending, write};
 use super::{PostgresOptions, pool, statements as sql};
 use crate::ImportError;
+use crate::history::new_history;
 use lendpay_domain::Timestamp;
 use lendpay_domain::buyer::Description;
 use lendpay_domain::change::{Change, OfferKey, Record};
@@ -85,7 +87,7 @@ impl PostgresImport {
     /// As [`Self::add`]; nothing was imported then.
     pub async fn finish(mut self) -> Result<Imported, ImportError> {
         self.write().await?;
-        self.session.run(sql::SET_COUNTER, &[&self.last.max(0)]).await?;
+        self.session.run(sql::BEGIN_HISTORY, &[&self.last.max(0), &new_history().uuid()]).await?;
         self.session.commit().await?;
         Ok(self.admission.done())
     }

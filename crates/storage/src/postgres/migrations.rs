@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 14] = [
+const STEPS: [&str; 15] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         name text NOT NULL,
@@ -122,6 +122,7 @@ const STEPS: [&str; 14] = [
         last bigint NOT NULL
     )",
     "INSERT INTO change_counter VALUES (1, 0)",
+    "ALTER TABLE change_counter ADD COLUMN history uuid NOT NULL DEFAULT gen_random_uuid()",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.

@@ -6,7 +6,7 @@ use super::rows::{self, kept};
 use super::session::{Parameters, Session, persist};
 use super::statements as sql;
 use lendpay_domain::buyer::Buyer;
-use lendpay_domain::event::Event;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
@@ -139,11 +139,11 @@ impl Queries for PostgresStore {
         Ok(found.into_iter().next().map(|(id, stored)| stored.buyer(id)))
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
-        let Ok(after) = i64::try_from(after) else { return Ok(Vec::new()) };
+    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
         self.number(limit).await?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.read_as(sql::LIST_EVENTS, &[&after, &limit], rows::event).await
+        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let rows = self.read(sql::LIST_EVENTS, &[&number(after), &number(limit as u64)]).await?;
+        rows::event_page(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))
     }
 }
 

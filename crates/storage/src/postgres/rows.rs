@@ -5,14 +5,14 @@ use crate::records::ChangeRecord;
 use lendpay_domain::buyer::{BankAccount, Description};
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::decimal::{Amount, Rate};
-use lendpay_domain::event::{Actor, Event, Subject};
+use lendpay_domain::event::{Actor, Event, EventPage, Subject};
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::{Area, KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::{Details, Duration, FundingType, Offer, OfferType, RedirectUrl, Status, Terms};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::text::Name;
 use lendpay_domain::view::StoredBuyer;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use rust_decimal::Decimal;
 use std::borrow::Cow;
 use tokio_postgres::Row;
@@ -232,9 +232,18 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     Ok(ChangeRow { sequence, partner, cause, subject })
 }
 
+/// Events, each after the history and the last sequence. Where there are no events, these are alone in one row.
+pub(super) fn event_page(rows: &[Row]) -> Read<EventPage> {
+    let mut first = Reader::new(rows.first().ok_or(Damaged)?);
+    let (history, last): (Uuid, i64) = (first.get()?, first.get()?);
+    let some = first.get::<Option<i64>>()?.is_some();
+    let events = rows.iter().filter(|_| some).map(|row| event(Reader { row, column: 2 })).collect::<Read<_>>()?;
+    Ok(EventPage { history: HistoryId::new(history), last: u64::try_from(last).map_err(|_| Damaged)?, events })
+}
+
 /// The event that a change is.
-pub(super) fn event(row: &Row) -> Read<Event> {
-    let ChangeRow { sequence, partner, cause, subject } = change_row(&mut Reader::new(row))?;
+fn event(mut row: Reader<'_>) -> Read<Event> {
+    let ChangeRow { sequence, partner, cause, subject } = change_row(&mut row)?;
     let Cause { event: id, at: occurred_at, actor, operation } = cause.ok_or(Damaged)?;
     let (sequence, subject) = (u64::try_from(sequence).map_err(|_| Damaged)?, subject.ok_or(Damaged)?);
     Ok(Event { sequence, id, occurred_at, partner, subject, actor, operation })

@@ -170,9 +170,13 @@ statements! {
          WHERE c.partner_id = waiting.partner_id \
          AND c.ordered_at = waiting.ordered_at AND c.change_id = waiting.change_id";
     SET_COUNTER = "UPDATE change_counter SET last = $1 WHERE one = 1";
+    BEGIN_HISTORY = "UPDATE change_counter SET last = $1, history = $2 WHERE one = 1";
+    HISTORY = "SELECT history FROM change_counter WHERE one = 1";
+    /// With the history and the end that they belong to, in one moment; these alone if there are no events.
     LIST_EVENTS = concat!(
-        "SELECT ", change_columns!(), " FROM changes c WHERE c.sequence > $1 \
-         AND (c.status IS NOT NULL OR c.buyer_id IS NOT NULL) ORDER BY c.sequence LIMIT $2"
+        "SELECT e.history, e.last, ", change_columns!(), " FROM change_counter e LEFT JOIN LATERAL (SELECT * FROM changes \
+         WHERE sequence > $1 AND (status IS NOT NULL OR buyer_id IS NOT NULL) ORDER BY sequence LIMIT $2) c ON true \
+         WHERE e.one = 1 ORDER BY c.sequence"
     );
     EXPORT = concat!(
         "SELECT ", change_columns!(), ", c.body, ", buyer_columns!(), " FROM changes c \

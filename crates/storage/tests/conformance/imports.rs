@@ -185,6 +185,59 @@ pub async fn sequences_that_another_store_left_out_are_left_out_here<B: Backend>
     let wanted: Vec<_> = records.iter().filter_map(|record| record.sequence).collect();
     assert_eq!(sequences, wanted);
     let after = sequences[sequences.len() - 2];
-    assert_eq!(store.events(after, 10).await.expect("works").len(), 1);
+    assert_eq!(store.events(after, 10).await.expect("works").events.len(), 1);
     assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))));
+}
+
+pub async fn every_import_begins_a_new_history_and_nothing_else_does<B: Backend>() {
+    let backend = B::fresh().await;
+    let first = history(&**backend.store()).await;
+    let uuid = first.uuid();
+    assert_eq!((uuid.get_version_num(), uuid.get_variant()), (4, uuid::Variant::RFC4122));
+    one_of_everything(&**backend.store()).await;
+    let records = everything(&**backend.store()).await;
+    let (backend, done) = import(backend, &records, false).await;
+    done.expect_err("not empty");
+    assert_eq!(history(&**backend.store()).await, first, "an import that is refused changes nothing");
+    let mut histories = vec![first];
+    let mut backend = backend.reopen().await.crash().await;
+    assert_eq!(history(&**backend.store()).await, first);
+    // A merge of nothing too.
+    for merged in [&records[..], &[]] {
+        let done;
+        (backend, done) = import(backend, merged, true).await;
+        done.expect("fits");
+        let new = history(&**backend.store()).await;
+        backend = backend.crash().await.reopen().await;
+        assert_eq!(history(&**backend.store()).await, new);
+        histories.push(new);
+    }
+    let (copy, done) = import(B::fresh().await, &records, false).await;
+    done.expect("fits");
+    histories.push(history(&**copy.store()).await);
+    histories.sort_unstable();
+    histories.dedup();
+    assert_eq!(histories.len(), 4);
+    assert_eq!(everything(&**backend.store()).await, records);
+}
+
+/// A reader that has seen the last event is known, whatever was done to the store.
+pub async fn the_end_is_that_of_the_last_event<B: Backend>() {
+    let backend = B::fresh().await;
+    assert_eq!(backend.store().events(0, 10).await.expect("works").last, 0);
+    one_of_everything(&**backend.store()).await;
+    let events = all_events(&**backend.store()).await;
+    let seen = events.last().expect("many").sequence;
+    let end = async |backend: &B| backend.store().events(seen, 10).await.expect("works").last;
+    let last = end(&backend).await;
+    assert!((seen..seen + 10).contains(&last), "{seen} {last}");
+    let backend = backend.reopen().await.crash().await;
+    assert_eq!(end(&backend).await, last);
+    backend.store().run(creation(1, 9_999, None, description(), 3)).await.expect("works");
+    assert_eq!(end(&backend).await, last + 1);
+    let records = everything(&**backend.store()).await;
+    let (copy, done) = import(B::fresh().await, &records, false).await;
+    done.expect("fits");
+    let copied = all_events(&**copy.store()).await.last().expect("many").sequence;
+    assert!(end(&copy).await >= copied && end(&copy.reopen().await).await >= copied);
 }

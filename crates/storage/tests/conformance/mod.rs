@@ -91,6 +91,8 @@ macro_rules! cases {
             imports::a_merge_goes_on_with_no_subject_that_was_there
             imports::expired_keys_and_unchecked_buyers_are_counted
             imports::sequences_that_another_store_left_out_are_left_out_here
+            imports::every_import_begins_a_new_history_and_nothing_else_does
+            imports::the_end_is_that_of_the_last_event
         }
     };
     (on $backend:ty, $($module:ident::$case:ident)+) => {$(

@@ -40,7 +40,7 @@ pub async fn accepts_declines_and_archives_of_one_offer<S: Store>(store: &Arc<S>
         }
         // The path, as the events have it, is legal and ends archived.
         let mut path = vec![Status::Offered];
-        for event in store.events(last, 100).await.expect("works") {
+        for event in store.events(last, 100).await.expect("works").events {
             let Subject::Offer { status, .. } = event.subject else { panic!("{event:?}") };
             assert!(path.last().expect("never empty").successors().contains(&status), "{path:?} {status}");
             path.push(status);

@@ -1,11 +1,19 @@
 //! Values for the cases, and the steps that many of them begin with.
 
-use lendpay_domain::Store;
 use lendpay_domain::command::{MoveOutcome, PutOfferOutcome};
 use lendpay_domain::event::Event;
 use lendpay_domain::offer::{Offer, Terms};
+use lendpay_domain::store::Export as _;
+use lendpay_domain::{HistoryId, Store};
 
 pub use lendpay_domain::testing::samples::*;
+
+/// The history of a store, as its events and its exports say.
+pub async fn history(store: &impl Store) -> HistoryId {
+    let history = store.events(0, 0).await.expect("works").history;
+    assert_eq!(store.export().await.expect("works").history(), history);
+    history
+}
 
 /// Partner `p` with the application of the same number.
 pub async fn with_partner(store: &impl Store, p: u64) {
@@ -30,10 +38,17 @@ pub fn done(outcome: MoveOutcome) -> Offer {
 
 /// Every event.
 pub async fn all_events(store: &impl Store) -> Vec<Event> {
-    store.events(0, usize::MAX).await.expect("works")
+    store.events(0, usize::MAX).await.expect("works").events
 }
 
 /// The types of every event after a sequence.
 pub async fn types_after(store: &impl Store, after: u64) -> Vec<&'static str> {
-    store.events(after, usize::MAX).await.expect("works").iter().map(|event| event.subject.event_type()).collect()
+    store
+        .events(after, usize::MAX)
+        .await
+        .expect("works")
+        .events
+        .iter()
+        .map(|event| event.subject.event_type())
+        .collect()
 }

@@ -5,7 +5,7 @@ use crate::conformance::samples::*;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::change::Record;
 use lendpay_domain::command::CreateBuyerOutcome;
-use lendpay_domain::event::Event;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyInUse, KeyRecord};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Offer;
@@ -22,9 +22,8 @@ pub const MANY: u64 = 40;
 /// One answer.
 #[derive(Debug, PartialEq)]
 pub enum Seen {
-    History([u8; 16]),
     Records(Vec<Record>),
-    Events(Vec<Event>),
+    Events(EventPage),
     Key(Option<KeyRecord>),
     Keys(Option<Page<KeyInUse, KeyId>>),
     Client(Option<PartnerId>),
@@ -39,7 +38,6 @@ pub enum Seen {
 pub async fn seen(store: &EmbeddedStore) -> Vec<Answer<Seen>> {
     const ALL: usize = 10_000;
     let mut seen = vec![
-        store.history().map(Seen::History),
         records(store).await.map(Seen::Records),
         store.events(0, ALL).await.map(Seen::Events),
         store.events(MANY, 5).await.map(Seen::Events),

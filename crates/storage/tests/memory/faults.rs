@@ -6,13 +6,13 @@ use crate::model;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::change::Record;
 use lendpay_domain::command::{AddKey, AddKeyOutcome, Command, CreateBuyer, MoveOffer, PutApplication};
-use lendpay_domain::event::Event;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::import::Imported;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use lendpay_storage::ImportError;
 use lendpay_storage::MemoryStore;
 use std::any::Any;
@@ -141,20 +141,27 @@ impl<const F: u8> Queries for Faulty<F> {
         self.store.find_buyer(id).await
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
-        let mut events = self.store.events(after, limit).await?;
-        if F == DROPPED_EVENT && events.len() > 3 {
-            events.remove(2);
+    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
+        let mut page = self.store.events(after, limit).await?;
+        if F == DROPPED_EVENT && page.events.len() > 3 {
+            page.events.remove(2);
         }
-        Ok(events)
+        Ok(page)
     }
 }
 
-struct FaultyExport(Vec<Record>);
+struct FaultyExport {
+    history: HistoryId,
+    records: Vec<Record>,
+}
 
 impl Export for FaultyExport {
+    fn history(&self) -> HistoryId {
+        self.history
+    }
+
     async fn next(&mut self) -> Answer<Vec<Record>> {
-        Ok(std::mem::take(&mut self.0))
+        Ok(std::mem::take(&mut self.records))
     }
 }
 
@@ -167,7 +174,7 @@ impl<const F: u8> Exports for Faulty<F> {
             let last = records.len() - 1;
             records.swap(last, last - 1);
         }
-        Ok(FaultyExport(records))
+        Ok(FaultyExport { history: self.store.export().await?.history(), records })
     }
 }
 

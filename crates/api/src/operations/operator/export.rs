@@ -69,7 +69,9 @@ impl<S: Exports> ExportApi<S> {
             let store = store.clone();
             async move {
                 let (piece, next) = match step {
-                    Step::Header(lines, export, at) => (lines.header(at, None), Step::Records(lines, export)),
+                    Step::Header(lines, export, at) => {
+                        (lines.header(at, export.history()), Step::Records(lines, export))
+                    }
                     Step::Records(mut lines, mut export) => match export.next().await {
                         Ok(records) if records.is_empty() => (lines.end(), Step::End),
                         // Exactly as long as its bytes: a client that reads slowly holds it.

@@ -3,6 +3,8 @@
 use super::parameters::{AFTER_SEQUENCE, LIMIT, bad_window};
 use super::*;
 use crate::wire::event::EventList;
+use lendpay_domain::cursor::Cursor;
+use lendpay_domain::event::EventPage;
 
 pub(crate) struct ListEventsApi<S>(pub Arc<Operator<S>>);
 
@@ -20,7 +22,7 @@ impl Operation for ListEvents {
     const QUERY: &'static [Parameter] = &[AFTER_SEQUENCE, LIMIT];
 
     fn failures() -> Vec<Failure> {
-        failures([bad_window()])
+        failures([bad_window(), OperatorFailure::CursorUnknown.into()])
     }
 }
 
@@ -28,15 +30,22 @@ impl Operation for ListEvents {
 impl<S: Queries> ListEventsApi<S> {
     /// Read what happened
     ///
-    /// Events in the order of their sequence. Whoever passes the last sequence that it saw as `after` gets every event
-    /// exactly once and in order.
+    /// Events in the order of their sequence. Whoever passes the last one that it saw as `after` gets every event exactly
+    /// once and in order. After an import, or when a backup was restored, an `after` from before gets 409 with
+    /// `CursorUnknown`: read from the beginning then, and skip events whose `id` was seen before.
     #[oai(path = "/operator/events", method = "get", operation_id = "ListEvents", tag = "Tag::Data")]
     async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
         let store = self.0.admit::<ListEvents>(&request)?;
-        let window = request.window(|text| text.parse().ok())?;
-        let events = store.events(window.after.unwrap_or(0), window.limit).await?;
-        let next = events.last().filter(|_| events.len() == window.limit).map(|event| event.sequence.to_string());
+        let window = request.window(Cursor::parse)?;
+        let cursor = window.after.unwrap_or_default();
+        let page = store.events(cursor.sequence, window.limit).await?;
+        if !cursor.is_known(&page) {
+            return Err(Failure::from(OperatorFailure::CursorUnknown).into());
+        }
+        let EventPage { history, events, .. } = page;
+        let last = events.last().filter(|_| events.len() == window.limit);
+        let next = last.map(|event| Cursor { history: Some(history), sequence: event.sequence }.to_string());
         let items = events.into_iter().map(Into::into).collect();
-        Ok(Listed::Events(Json(EventList { items, next })))
+        Ok(Listed::Events(Json(EventList { history: history.uuid(), items, next })))
     }
 }

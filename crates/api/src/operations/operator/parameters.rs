@@ -12,7 +12,9 @@ pub(super) const AFTER: Parameter =
 
 /// Where a page of events begins.
 pub(super) const AFTER_SEQUENCE: Parameter = Parameter {
-    description: "The sequence of the last event that was seen; 0 or absent: from the beginning.",
+    description: "The last event that was seen: `next` of the page before, or `history`, a colon and the event's `sequence`. A \
+                  sequence alone is accepted too, but what a restored store has given again is not noticed then. 0 or absent: \
+                  from the beginning.",
     ..AFTER
 };
 

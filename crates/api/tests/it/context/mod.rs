@@ -195,7 +195,7 @@ impl Context {
 
     /// Every event.
     pub async fn events(&self) -> Vec<Event> {
-        self.store().events(0, usize::MAX).await.expect("the store works")
+        self.store().events(0, usize::MAX).await.expect("the store works").events
     }
 
     /// The types of every event.

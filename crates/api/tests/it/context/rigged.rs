@@ -2,7 +2,7 @@
 
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::command::Command;
-use lendpay_domain::event::Event;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
@@ -108,7 +108,7 @@ impl<S: Queries> Queries for Rigged<S> {
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
         self.inner.find_buyer(id).await
     }
-    async fn events(&self, after: u64, limit: usize) -> Answer<Vec<Event>> {
+    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
         self.inner.events(after, limit).await
     }
 }

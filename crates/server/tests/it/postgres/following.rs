@@ -1,7 +1,8 @@
 //! A reader of events beside two processes that write at full speed.
 
 use super::{Service, database};
-use crate::process::client;
+use crate::process::{client, run};
+use serde_json::Value;
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -62,4 +63,28 @@ fn a_reader_gets_each_event_once_in_order_and_never_late() {
     // No second reader sees another order.
     let again: Vec<_> = other.events(0).iter().map(|event| event["sequence"].as_u64()).collect();
     assert_eq!((again.len(), again.last().copied().flatten()), (WRITES, Some(last)));
+}
+
+/// A database that was restored, under processes that are told nothing.
+#[test]
+fn a_reader_of_a_database_with_a_new_history_is_told_to_begin_again() {
+    let store = database();
+    let service = Service::start(&store, &[]);
+    service.partner();
+    service.offers(3);
+    let (_, page) = service.operate("GET", "/operator/events", None);
+    let cursor = |page: &Value| {
+        let last = page["items"].as_array().and_then(|items| items.last()).expect("many");
+        format!("{}:{}", page["history"].as_str().expect("an id"), last["sequence"])
+    };
+    let after = |cursor: &str| service.operate("GET", &format!("/operator/events?after={cursor}"), None);
+    assert_eq!(after(&cursor(&page)).0, 200);
+    let begun = run(&["history", "new", "--store", &store]);
+    assert!(begun.status.success(), "{}", begun.stderr);
+    let (status, refused) = after(&cursor(&page));
+    assert_eq!((status, &refused["errorCode"]), (409, &"CursorUnknown".into()), "{refused}");
+    let (status, again) = after("0");
+    assert_eq!((status, &again["items"]), (200, &page["items"]), "nothing else has changed");
+    assert_eq!(after(&cursor(&again)).0, 200);
+    assert_eq!(after("1000").0, 409);
 }

@@ -24,15 +24,15 @@ pub(crate) const LONGEST: usize = 2 * codec::LONGEST;
 pub(crate) enum Kind {
     /// Commands.
     Commands = 0,
-    /// Records of an import, which count only if an `ImportEnd` follows.
+    /// Records of an import, which count only if a `NewHistory` follows.
     Import = 1,
-    /// The end of an import, without entries. It begins a new history, whose id it holds.
-    ImportEnd = 2,
+    /// The start of a new history, whose id it holds, without entries. Every import ends with one.
+    NewHistory = 2,
 }
 
 impl Kind {
     fn of(code: u8) -> Option<Self> {
-        [Self::Commands, Self::Import, Self::ImportEnd].into_iter().find(|kind| *kind as u8 == code)
+        [Self::Commands, Self::Import, Self::NewHistory].into_iter().find(|kind| *kind as u8 == code)
     }
 }
 
@@ -107,10 +107,10 @@ impl GroupLog {
         Ok(std::mem::take(&mut self.places).into_iter().map(place))
     }
 
-    /// Adds the frame that ends an import, all of which is durable.
-    pub(crate) fn end_import(&mut self, history: [u8; 16]) {
+    /// Adds the frame that begins a new history. An import that it ends is durable by now.
+    pub(crate) fn begin_history(&mut self, history: [u8; 16]) {
         self.end_frame();
-        self.kind = Kind::ImportEnd;
+        self.kind = Kind::NewHistory;
         self.durable = self.begin;
         self.frame = self.bytes.len();
         self.bytes.extend_from_slice(&[0; HEAD]);
@@ -220,7 +220,7 @@ impl<'a> Frame<'a> {
         let left = u32::from_le_bytes([head[12], head[13], head[14], 0]);
         let kind = Kind::of(head[15]).ok_or(CodecError::Damaged)?;
         let (sequence, group) = (number(16), number(24));
-        if group > at || sequence.checked_add(u64::from(left)).is_none() || (left == 0) != (kind == Kind::ImportEnd) {
+        if group > at || sequence.checked_add(u64::from(left)).is_none() || (left == 0) != (kind == Kind::NewHistory) {
             return Err(CodecError::Damaged);
         }
         Ok(Self { kind, group, at, sequence, left, length: frame.len(), body })
@@ -241,15 +241,15 @@ impl<'a> Frame<'a> {
         self.at + self.length as u64
     }
 
-    /// The history that begins here, if the frame is the end of an import.
+    /// The history that begins here, if one does.
     pub(crate) fn history(&self) -> Option<[u8; 16]> {
-        if self.kind == Kind::ImportEnd { self.body.try_into().ok() } else { None }
+        if self.kind == Kind::NewHistory { self.body.try_into().ok() } else { None }
     }
 
     /// The next entry with its sequence, and where it is.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, Entry<'a>, Place)>, CodecError> {
         if self.left == 0 {
-            let ended = self.body.is_empty() || self.kind == Kind::ImportEnd;
+            let ended = self.body.is_empty() || self.kind == Kind::NewHistory;
             return if ended { Ok(None) } else { Err(CodecError::Damaged) };
         }
         let (entry, rest) = codec::take(self.body)?;

@@ -8,6 +8,7 @@ pub(crate) mod frame;
 #[cfg(test)]
 mod tests;
 
+use super::mark::Position;
 use crate::codec::{self, CodecError};
 use crate::records::Entry;
 use disk::LogIo;
@@ -86,6 +87,8 @@ pub(crate) struct LogFile<F> {
     pub(crate) head: Head,
     /// How far readers may read: up to here everything is durable and in the index.
     end: AtomicU64,
+    /// The last sequence before that.
+    last: AtomicU64,
 }
 
 impl<F: LogIo> LogFile<F> {
@@ -104,7 +107,7 @@ impl<F: LogIo> LogFile<F> {
             sealed.resize(bytes.len(), 0);
             file.write_at(&sealed, 0)?;
             file.sync()?;
-            return Ok(Self { file, head: new, end: AtomicU64::new(FIRST) });
+            return Ok(Self { file, head: new, end: AtomicU64::new(FIRST), last: AtomicU64::new(0) });
         }
         if bytes[..7] != NAME[..7] {
             return Err(HeadError::Damaged);
@@ -113,7 +116,7 @@ impl<F: LogIo> LogFile<F> {
             return Err(HeadError::Format(bytes[7]));
         }
         let (head, _padding) = codec::take(&bytes[8..]).map_err(|_| HeadError::Damaged)?;
-        Ok(Self { file, head, end: AtomicU64::new(FIRST) })
+        Ok(Self { file, head, end: AtomicU64::new(FIRST), last: AtomicU64::new(0) })
     }
 
     /// How far readers may read.
@@ -121,9 +124,16 @@ impl<F: LogIo> LogFile<F> {
         self.end.load(Ordering::Acquire)
     }
 
+    /// The last sequence that readers may read, or a later one: at least that of everything before an end that was read
+    /// earlier.
+    pub(crate) fn last(&self) -> u64 {
+        self.last.load(Ordering::Relaxed)
+    }
+
     /// Lets readers read up to here.
-    pub(crate) fn publish(&self, end: u64) {
-        self.end.store(end, Ordering::Release);
+    pub(crate) fn publish(&self, position: Position) {
+        self.last.store(position.next - 1, Ordering::Relaxed);
+        self.end.store(position.end, Ordering::Release);
     }
 
     /// Writes a part again as it is, and makes it durable: after a failed sync the page cache can hold what the disk

@@ -144,7 +144,7 @@ fn sequences_can_be_left_out() {
     group.push(&[long(2, 1)]).expect("short").for_each(drop);
     group.skip_to(5);
     group.push(&[long(3, 1)]).expect("short").for_each(drop);
-    group.end_import([9; 16]);
+    group.begin_history([9; 16]);
     let log = log(group.end_group());
     let sequences: Vec<_> = read(&log).0.iter().map(|(record, _)| record.sequence).collect();
     assert_eq!(sequences, [Some(1), Some(10), Some(11)]);
@@ -153,7 +153,7 @@ fn sequences_can_be_left_out() {
     while let Some(frame) = frames.next().expect("whole") {
         kinds.push((frame.kind, frame.history()));
     }
-    assert_eq!(kinds, [(Kind::Import, None), (Kind::Import, None), (Kind::ImportEnd, Some([9; 16]))]);
+    assert_eq!(kinds, [(Kind::Import, None), (Kind::Import, None), (Kind::NewHistory, Some([9; 16]))]);
 }
 
 /// One frame of every kind of change.

@@ -161,7 +161,7 @@ impl World {
         }
         writer.sync().map_err(drop)?;
         self.given.push(all);
-        writer.end_import([2; 16]);
+        writer.begin_history([2; 16]);
         writer.write().map_err(drop)?;
         writer.sync().map_err(drop)?;
         self.acknowledged = self.given.len();

@@ -92,9 +92,9 @@ impl<I: Index, F: LogIo> Writer<I, F> {
         self.group.skip_to(sequence);
     }
 
-    /// Adds the end of an import to the group.
-    pub(crate) fn end_import(&mut self, history: [u8; 16]) {
-        self.group.end_import(history);
+    /// Adds the start of a new history to the group, which also ends an import.
+    pub(crate) fn begin_history(&mut self, history: [u8; 16]) {
+        self.group.begin_history(history);
     }
 
     /// Writes the group to the log. Returns whether there was anything to write.
@@ -121,7 +121,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
         let events = self.group.clear();
         let end = self.group.begin();
         self.base.note_reached(end)?;
-        self.base.log.publish(end);
+        self.base.log.publish(self.position());
         Ok(events)
     }
 }
