@@ -2,6 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use serde_json::Value;
+use std::collections::VecDeque;
 use std::io::{BufRead as _, BufReader, Read};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -56,8 +57,8 @@ pub struct Process {
     /// In a lock only so that threads can share the process.
     log: Mutex<Receiver<String>>,
     seen: Vec<String>,
-    /// What was read while another message was waited for.
-    passed: Vec<Value>,
+    /// Lines that came before `ready`, which are read again.
+    early: VecDeque<String>,
     reader: Option<JoinHandle<()>>,
 }
 
@@ -73,7 +74,7 @@ impl Process {
                 let _ = send.send(line);
             }
         });
-        Self { child, log: Mutex::new(log), seen: Vec::new(), passed: Vec::new(), reader: Some(reader) }
+        Self { child, log: Mutex::new(log), seen: Vec::new(), early: VecDeque::new(), reader: Some(reader) }
     }
 
     /// The `/proc` folder of the process's child: of the binary, when another program runs it.
@@ -103,25 +104,22 @@ impl Process {
         self.child.stdout.take().expect("piped")
     }
 
-    /// Waits for a log line with this message, and returns it. No line is returned twice.
+    /// Waits for a log line with this message, and returns it. Lines before it are not read again.
     pub fn wait_for(&mut self, message: &str) -> Value {
-        if let Some(n) = self.passed.iter().position(|line| line["message"] == message) {
-            return self.passed.remove(n);
-        }
         loop {
-            let line = self
-                .log
-                .get_mut()
-                .expect("unpoisoned")
-                .recv()
-                .unwrap_or_else(|_| panic!("ended before {message:?}: {:#?}", self.seen));
-            self.seen.push(line.clone());
+            let line = self.early.pop_front().unwrap_or_else(|| self.next_line(message));
             match serde_json::from_str::<Value>(&line) {
                 Ok(value) if value["message"] == message => return value,
-                Ok(value) => self.passed.push(value),
-                Err(_) => {}
+                _ => {}
             }
         }
+    }
+
+    fn next_line(&mut self, message: &str) -> String {
+        let next = self.log.get_mut().expect("unpoisoned").recv();
+        let line = next.unwrap_or_else(|_| panic!("ended before {message:?}: {:#?}", self.seen));
+        self.seen.push(line.clone());
+        line
     }
 
     /// Sends a signal to the process group.
@@ -175,6 +173,8 @@ impl Server {
     /// Waits until a process that serves is ready.
     pub fn ready(mut process: Process) -> Self {
         let ready = process.wait_for("ready");
+        // Other lines may come before or after it.
+        process.early = process.seen.iter().filter(|line| !line.contains(r#""message":"ready""#)).cloned().collect();
         Self { address: ready["address"].as_str().expect("an address").to_owned(), process }
     }
 

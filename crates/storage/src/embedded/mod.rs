@@ -133,6 +133,7 @@ impl EmbeddedStore {
 
     /// Hands a command over and waits for its answer.
     async fn run_job<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        self.health.working()?;
         let (job, waiting) = job::<C, Overlay<SledIndex, File>>(command);
         self.queue.push(job.partner(), job)?;
         tokio::select! {

@@ -129,13 +129,11 @@ fn a_database_without_room_refuses_until_there_is_room() {
     let key = service.partner().text;
     cluster.bound_files(Some(LONGEST));
     // Random digits, which no compression makes small.
-    let long = |n: usize| {
-        let mut text = format!("{n}-");
-        while text.len() < 60_000 {
-            text.push_str(&uuid::Uuid::from_bytes(super::rand_bytes()).simple().to_string());
-        }
-        format!(r#"{{"name":"{text}"}}"#)
-    };
+    let mut digits = String::new();
+    while digits.len() < 60_000 {
+        digits.push_str(&uuid::Uuid::from_bytes(super::rand_bytes()).simple().to_string());
+    }
+    let long = |n: usize| format!(r#"{{"name":"{n}-{digits}"}}"#);
     let (agent, mut acknowledged) = (client(), 0);
     let headers = [("x-service-apikey", key.as_str())];
     let refused = (0..).find_map(|n| {

@@ -26,15 +26,30 @@ use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Lets one sync of the log return.
+/// Lets a sync of the log return, or a removal of the mark.
 type Go = SyncSender<io::Result<()>>;
 
-/// A disk on which a sync of the log returns when the test says so. Clones share it.
+/// A disk on which a sync of the log, or the removal of the mark, returns when the test says so. Clones share it.
 #[derive(Clone)]
 struct HeldDisk {
     disk: SimDisk,
-    /// Where each sync is announced. Until it is set, syncs return by themselves.
+    /// Where each of them is announced. Until it is set, they return by themselves.
     syncs: Arc<OnceLock<Sender<Go>>>,
+}
+
+impl HeldDisk {
+    /// Waits for the test.
+    fn wait(&self) -> io::Result<()> {
+        let (go, wait) = sync_channel(1);
+        // A test that has ended holds nothing.
+        if let Some(syncs) = self.syncs.get()
+            && syncs.send(go).is_ok()
+            && let Ok(result) = wait.recv()
+        {
+            return result;
+        }
+        Ok(())
+    }
 }
 
 impl Disk for HeldDisk {
@@ -53,6 +68,7 @@ impl Disk for HeldDisk {
     }
 
     fn remove_mark(&self) -> io::Result<()> {
+        self.wait()?;
         self.disk.remove_mark()
     }
 
@@ -79,14 +95,7 @@ impl LogIo for HeldDisk {
     }
 
     fn sync(&self) -> io::Result<()> {
-        let (go, wait) = sync_channel(1);
-        // A test that has ended holds nothing.
-        if let Some(syncs) = self.syncs.get()
-            && syncs.send(go).is_ok()
-            && let Ok(result) = wait.recv()
-        {
-            result?;
-        }
+        self.wait()?;
         self.disk.sync()
     }
 }
@@ -169,7 +178,7 @@ impl Store {
         self.push(lane, n, Duration::ZERO).expect("there is room");
     }
 
-    /// Waits until the committer syncs.
+    /// Waits until the committer syncs, or removes the mark.
     fn sync(&self) -> Go {
         self.syncs.recv().expect("the committer works")
     }
@@ -250,11 +259,14 @@ fn a_failed_sync_ends_the_store_and_nobody_is_told_more_than_is_known() {
     let sync = store.sync();
     store.put(1, 2);
     sync.send(Err(io::Error::other("a bad sector"))).expect("the committer waits");
+    let removal = store.sync();
+    assert_eq!(store.push(1, 3, Duration::ZERO), Err(StoreError::Unavailable));
+    assert_eq!(store.health.failure_reason(), None, "the process ends when it is told, and the mark is still there");
+    done(&removal);
     assert_eq!(store.answer(), (1, Err(StoreError::OutcomeUnknown)));
     store.ended();
     assert_eq!(store.queue.len(), 0);
     assert_eq!(store.answers.try_recv(), Err(TryRecvError::Empty), "the second was dropped: it was not done");
-    assert_eq!(store.push(1, 3, Duration::ZERO), Err(StoreError::Unavailable));
     assert_eq!([1, 2].map(|n| store.has(n)), [false, false]);
     assert!(store.health.failure_reason().is_some());
     assert_eq!(store.disk.mark().expect("works"), None, "the index is not trusted at the next opening");

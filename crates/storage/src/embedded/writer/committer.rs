@@ -84,16 +84,16 @@ impl<I: Index, D: Disk> Committer<I, D> {
         }
     }
 
-    /// Ends the store. Commands that are still queued are dropped; nothing was done about them.
+    /// Ends the store. Commands that are still queued are dropped; nothing was done about them. The failure is told last:
+    /// the process may end then.
     fn stop(self, reason: &str, group: Vec<Job<I, D::Log>>, answer: StoreError) {
-        // First, so that who waits in the queue learns that nothing was done.
         self.queue.clear();
-        self.health.fail(reason);
         self.checkpoints.distrust();
         for mut job in group {
             job.fail(answer);
             job.answer();
         }
+        self.health.fail(reason);
         // Dropping the index would write and sync once more; it stays open until the process ends.
         std::mem::forget(self);
     }
