@@ -45,10 +45,6 @@ macro_rules! kept {
                 self.failure()
             }
 
-            fn failure_reason(&self) -> Option<String> {
-                self.failure_reason()
-            }
-
             fn stats(&self) -> StoreStats {
                 self.stats()
             }
@@ -62,6 +58,10 @@ macro_rules! kept {
 
 kept! {
     EmbeddedStore {
+        fn failure_reason(&self) -> Option<String> {
+            self.problem()
+        }
+
         fn opened(&self) -> Option<OpenReport> {
             Some(self.open_report())
         }
@@ -70,7 +70,11 @@ kept! {
             Some(self.rebuild_estimate())
         }
     }
-    PostgresStore {}
+    PostgresStore {
+        fn failure_reason(&self) -> Option<String> {
+            self.failure_reason()
+        }
+    }
 }
 
 /// Opens the embedded store in a directory; with `rebuild_index` its index is rebuilt.

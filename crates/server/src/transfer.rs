@@ -99,7 +99,7 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
                     OpenError::InUse { .. } => format!("{error} Or export from the running service with --running."),
                     error => error.to_string(),
                 })?;
-                write(export, EmbeddedExport::failure_reason, to).await
+                write(export, EmbeddedExport::problem, to).await
             }
             StorePlace::Postgres(address) => {
                 let store = PostgresStore::open(address, PostgresOptions::default()).await;

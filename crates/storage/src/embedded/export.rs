@@ -59,8 +59,8 @@ impl EmbeddedExport {
     }
 
     /// Why it could not go on: where the log is damaged, or what the disk said.
-    pub fn failure_reason(&self) -> Option<String> {
-        self.health.reason()
+    pub fn problem(&self) -> Option<String> {
+        self.health.problem()
     }
 }
 

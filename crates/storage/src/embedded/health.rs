@@ -89,7 +89,7 @@ impl Health {
     }
 
     /// Why the store has failed, if it has, or else where its log is damaged, if a reader has found that.
-    pub(crate) fn reason(&self) -> Option<String> {
+    pub(crate) fn problem(&self) -> Option<String> {
         let failed = self.failure_reason().map(|reason| reason.to_string());
         failed.or_else(|| self.damage.get().cloned())
     }

@@ -99,9 +99,14 @@ impl EmbeddedStore {
         self.health.failure()
     }
 
-    /// Why the store has failed, if it has, or where its log is damaged, if a reader has found that.
+    /// Why the store has failed, if it has.
     pub fn failure_reason(&self) -> Option<String> {
-        self.health.reason()
+        self.health.failure_reason().map(|reason| reason.to_string())
+    }
+
+    /// Why the store has failed, if it has, or else where its log is damaged, if a reader has found that.
+    pub fn problem(&self) -> Option<String> {
+        self.health.problem()
     }
 
     /// Counters.
