@@ -121,7 +121,7 @@ impl EmbeddedStore {
 
     /// How long rebuilding the index would take now.
     pub fn rebuild_estimate(&self) -> Duration {
-        /// For one change. Measured with `serve --rebuild-index` on logs of 1,000,000 changes and more: 5 to 8 µs.
+        /// For one change: about what an insert into the index costs (README.md, "What it costs").
         const CHANGE: Duration = Duration::from_micros(8);
         let changes = self.changes + self.stats().events.iter().sum::<u64>();
         CHANGE.saturating_mul(u32::try_from(changes).unwrap_or(u32::MAX))
