@@ -7,7 +7,9 @@ use h2::client::{Builder, SendRequest};
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use std::fs;
+use std::io::Write as _;
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::Arc;
 use tokio::net::TcpStream;
@@ -37,7 +39,14 @@ impl Secure {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
         let (certificate, key) = (folder.join("tls.crt"), folder.join("tls.key"));
         fs::write(&certificate, made.cert.pem())?;
-        fs::write(&key, made.signing_key.serialize_pem())?;
+        // The service refuses a key that others can read.
+        fs::OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(true)
+            .mode(0o600)
+            .open(&key)?
+            .write_all(made.signing_key.serialize_pem().as_bytes())?;
         let path = |path: &Path| path.display().to_string();
         let more = ["--tls-cert".to_owned(), path(&certificate), "--tls-key".to_owned(), path(&key)];
         let more = [&more[..], &["--log".to_owned(), "warn".to_owned()]].concat();
