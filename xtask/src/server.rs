@@ -62,12 +62,13 @@ impl Server {
         data: &Path,
         more: &[String],
     ) -> anyhow::Result<Self> {
-        fs::create_dir_all(data)?;
         let (name, file) = match kind {
+            // It makes the directory itself, for its user alone.
             Kind::Lendpay => return Self::lendpay(programs, folder, &format!("sled:{}", data.display()), more),
             Kind::Disk => ("disk", Some(data.join("file"))),
             Kind::Poem => ("poem", None),
         };
+        fs::create_dir_all(data)?;
         let address = free_address()?;
         let mut command = Command::new(programs.join("xtask"));
         command.args(["limit", name, "--listen", &address.to_string()]);

@@ -84,7 +84,7 @@ impl Ledger {
             let text = |value: &Value| value.as_str().map(str::to_owned).context("a text");
             if let Some(move_) = record.get("move") {
                 ensure!(move_["status"] == "CustomerAccepted", "nobody asked for {line}");
-                let twice = moved.insert(text(&move_["offerId"])?, text(&move_["event"]["occurredAt"])?);
+                let twice = moved.insert(text(&move_["offerId"])?, text(&move_["at"])?);
                 ensure!(twice.is_none(), "accepted twice: {line}");
             } else if let Some(buyer) = record.get("buyer") {
                 ensure!(created.insert(text(&buyer["buyerId"])?), "created twice: {line}");
