@@ -15,7 +15,7 @@ const FOLDER: &str = "openapi";
 pub enum Mode {
     /// Write it.
     Export,
-    /// Fail, show the difference and name the command that mends it.
+    /// Fail, show the difference and name the command that updates it.
     Check,
 }
 
@@ -41,7 +41,7 @@ pub fn bring_in_line(root: &Path, documents: &[Document], mode: Mode) -> anyhow:
         } else {
             let difference = difference(&name, &committed, &document.text);
             complaints.push(format!(
-                "{name} is not what the code makes; `cargo xtask openapi export` mends it\n\n{difference}"
+                "{name} is not what the code makes; `cargo xtask openapi export` updates it\n\n{difference}"
             ));
         }
     }
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_changed_line_is_shown_with_the_command_that_mends_it() {
+    fn a_changed_line_is_shown_with_the_command_that_updates_the_file() {
         let root = workspace(&[("partner.json", "{\n  \"openapi\": \"3.0.0\"\n}\n")]);
         let complaint = complaint(&root, &[document("{\n  \"openapi\": \"3.0.3\"\n}\n")]);
         assert!(complaint.contains("cargo xtask openapi export"), "{complaint}");

@@ -134,7 +134,7 @@ impl Server {
         memory(self.child.id(), "VmRSS:")
     }
 
-    /// Begins to watch the peak anew; returns what is resident now, in MiB.
+    /// Resets the peak; returns what is resident now, in MiB.
     pub fn forget_peak_memory(&self) -> anyhow::Result<f64> {
         fs::write(format!("/proc/{}/clear_refs", self.child.id()), "5").context("cannot reset VmHWM")?;
         self.peak_memory()

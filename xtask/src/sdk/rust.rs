@@ -17,7 +17,7 @@ pub fn generate(root: &Path, folder: &Path) -> anyhow::Result<()> {
 
 pub fn test(folder: &Path, demo: &Demo) -> anyhow::Result<()> {
     let mut program = command(folder, "cargo", &["run", "--quiet", "--locked", "--example", "main"]);
-    // Beside the client and not in it, so that generating it anew does not throw away its dependencies.
+    // Beside the client and not in it, so that generating it again does not throw away its dependencies.
     program.env("RUSTFLAGS", "-D warnings").env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
     program.envs(demo.to_try()?);
     run(&mut program)

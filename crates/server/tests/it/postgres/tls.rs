@@ -47,7 +47,7 @@ fn the_databases_certificate_is_verified_and_its_name() {
 
     refused(&with("right.pem"), "does not support TLS");
     right.certify(&cluster, "127.0.0.1");
-    // A server reads its settings anew a moment later.
+    // A server reads its settings again a moment later.
     while !run(&["migrate", "--store", &with("right.pem")]).status.success() {}
     let service = Service::start(&with("right.pem"), &[]);
     let key = service.partner().text;
