@@ -1,142 +1,27 @@
 //! Every record comes back as it was, and damage is found with its line.
 
 use super::*;
-use lendpay_domain::buyer::{BankAccount, Description};
-use lendpay_domain::change::{Cause, Change, OfferKey, Record};
-use lendpay_domain::decimal::{Amount, Rate};
-use lendpay_domain::event::Actor;
-use lendpay_domain::idempotency::Fingerprint;
-use lendpay_domain::key::{Area, KeyHash, KeyRecord};
-use lendpay_domain::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
-use lendpay_domain::partner::Partner;
-use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::change::{Cause, Record};
+use lendpay_domain::testing::strategies::{actors, changes, moments};
+use lendpay_domain::{EventId, HistoryId, OperationId, Timestamp};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
-use proptest::sample::select;
 use serde_json::Value;
 use uuid::Uuid;
 
-fn moments() -> impl Strategy<Value = Timestamp> {
-    (-62_167_219_200_i64..253_402_300_800, 0..1_000_000_000_u32)
-        .prop_map(|(seconds, nanoseconds)| Timestamp::from_timestamp(seconds, nanoseconds).expect("in range"))
-}
-
-fn digits(most: u64) -> impl Strategy<Value = String> {
-    (0..=most, 0..12_usize)
-        .prop_map(|(number, scale)| format!("{number}.{:0>scale$}1", ""))
-        .prop_map(move |text| if text.starts_with(&most.to_string()) { most.to_string() } else { text })
-}
-
-fn texts() -> impl Strategy<Value = String> {
-    vec(any::<char>(), 0..30).prop_map(String::from_iter)
-}
-
-fn names() -> impl Strategy<Value = Name> {
-    texts().prop_filter_map("a name", |text| Name::parse(&text).ok())
-}
-
 prop_compose! {
-    fn all_terms()(
-        details in texts(),
-        offer_type in select(OfferType::ALL),
-        rate in digits(1_000),
-        interest in option::of(digits(1_000)),
-        expiry_at in option::of(moments()),
-        path in option::of("[a-zA-Z0-9/?=&%-]{0,40}"),
-        amount in option::of(digits(1_000_000_000_000_000)),
-        duration in option::of(select(Duration::ALL)),
-    ) -> Terms {
-        Terms {
-            details: Details::parse(&details).expect("short"),
-            funding_type: FundingType::TermLoan,
-            offer_type,
-            annual_percentage_rate: Rate::from_digits(&rate).expect("in range"),
-            interest_rate: interest.map(|rate| Rate::from_digits(&rate).expect("in range")),
-            expiry_at,
-            redirect_url: path.map(|path| RedirectUrl::parse(&format!("https://a.example/{path}")).expect("a URL")),
-            amount: amount.map(|amount| Amount::from_digits(&amount).expect("in range")),
-            duration,
-        }
-    }
-}
-
-prop_compose! {
-    fn descriptions()(
-        texts in vec(option::of(texts()), 10),
-        kind in option::of(any::<i32>()),
-        has_account in any::<bool>(),
-    ) -> Description {
-        let mut texts = texts.into_iter();
-        let mut next = || texts.next().flatten();
-        let (name, registration_number, country_code) = (next(), next(), next());
-        let account = BankAccount {
-            currency_code: next(),
-            account_name: next(),
-            sort_code: next(),
-            account_number: next(),
-            bic: next(),
-            account_type: next(),
-            iban: next(),
-        };
-        Description { name, registration_number, country_code, kind, bank_account: has_account.then_some(account) }
-    }
-}
-
-prop_compose! {
+    /// Records with any sequence, and with or without a cause: the format asks for neither.
     pub(super) fn records()(
-        kind in 0..Line::KINDS.len(),
+        change in changes(),
         sequence in option::of(any::<u64>()),
         caused in any::<bool>(),
-        ids in any::<[[u8; 16]; 4]>(),
-        hash in any::<[u8; 32]>(),
-        names in (names(), option::of(texts())),
-        times in (moments(), option::of(moments()), option::of(moments())),
-        areas in vec(select(&Area::ALL[..]), 0..3),
-        terms in all_terms(),
-        status in select(Status::ALL),
-        actor in 0..4_usize,
-        description in descriptions(),
-        print in option::of(any::<[u8; 32]>()),
+        ids in any::<[[u8; 16]; 2]>(),
+        moment in moments(),
+        actor in actors(),
     ) -> Record {
-        let [a, b, c, d] = ids;
-        let (partner, application) = (PartnerId::from_bytes(a), ApplicationId::from_bytes(b));
-        let offer = OfferKey { partner, application, offer: OfferId::from_bytes(c) };
-        let actors = [Actor::Key(KeyId::from_bytes(d)), Actor::OAuthClient, Actor::Operator, Actor::Clock];
-        let cause = Cause {
-            event: EventId::from_bytes(d),
-            at: times.0,
-            actor: actors[actor],
-            operation: OperationId::from_bytes(c),
-        };
-        let (key, hash, at) = (KeyId::from_bytes(b), KeyHash::from_bytes(hash), times.0);
-        let change = match kind {
-            0 => Change::PartnerPut(Partner { id: partner, name: names.0, oauth_client_id: names.1, created_at: at }),
-            1 => Change::KeyAdded(KeyRecord {
-                id: key,
-                partner,
-                hash,
-                name: names.0,
-                areas: areas.into_iter().collect(),
-                created_at: at,
-                expires_at: times.1,
-                revoked_at: times.2,
-            }),
-            2 => Change::KeyRevoked { partner, key, at },
-            3 => Change::KeyUsed { key: hash, at },
-            4 => Change::ApplicationPut { application, partner },
-            5 => Change::OfferCreated { offer, terms, at },
-            6 => Change::TermsReplaced { offer, terms },
-            7 => Change::OfferMoved { offer, status, at },
-            _ => Change::BuyerCreated {
-                partner,
-                buyer: BuyerId::from_bytes(b),
-                description,
-                fingerprint: print.map(Fingerprint::from_bytes),
-                at,
-            },
-        };
+        let (event, operation) = (EventId::from_bytes(ids[0]), OperationId::from_bytes(ids[1]));
+        let cause = Cause { event, at: change.at().unwrap_or(moment), actor, operation };
         Record { sequence, cause: caused.then_some(cause), change }
     }
 }

@@ -52,9 +52,8 @@ pub(crate) struct GroupLog {
     /// Where the last frame begins in `bytes`, and how many entries it has.
     frame: usize,
     count: u32,
-    /// The entries of the command that is being added, and where each lies.
+    /// The entries of the command that is being added.
     command: Vec<u8>,
-    places: Vec<(usize, usize)>,
     /// Events of the group, by type.
     events: EventCounts,
 }
@@ -73,7 +72,6 @@ impl GroupLog {
             frame: 0,
             count: 0,
             command: Vec::new(),
-            places: Vec::new(),
             events: EventCounts::default(),
         }
     }
@@ -81,11 +79,11 @@ impl GroupLog {
     /// Adds the changes of a command, all or none, and says where each of them will be.
     pub(crate) fn push(&mut self, changes: &[Record]) -> Result<impl Iterator<Item = Place> + use<>, CodecError> {
         self.command.clear();
-        self.places.clear();
+        let mut places = Vec::with_capacity(changes.len());
         for change in changes {
             let from = self.command.len();
             let length = codec::seal(&Entry::from(change), &mut self.command)?;
-            self.places.push((from, length));
+            places.push((from, length));
         }
         if self.count > 0 && self.bytes.len() - self.frame - HEAD + self.command.len() > CUT {
             self.end_frame();
@@ -104,7 +102,7 @@ impl GroupLog {
             at: at + from as u64,
             length: u32::try_from(length).expect("an entry is shorter than codec::LONGEST"),
         };
-        Ok(std::mem::take(&mut self.places).into_iter().map(place))
+        Ok(places.into_iter().map(place))
     }
 
     /// Adds the frame that begins a new history. An import that it ends is durable by now.
