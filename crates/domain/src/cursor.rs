@@ -73,7 +73,7 @@ mod tests {
     #[test]
     fn a_cursor_of_another_history_or_past_the_end_is_unknown() {
         let known = |history, sequence| {
-            Cursor { history, sequence }.is_known(&EventPage { history: ONE, last: 5, events: Vec::new() })
+            Cursor { history, sequence }.is_known(&EventPage { history: ONE, last: 5, events: Vec::new(), next: None })
         };
         for sequence in [0, 1, 5] {
             assert!(known(None, sequence) && known(Some(ONE), sequence), "{sequence}");

@@ -102,6 +102,16 @@ impl Subject {
     }
 }
 
+impl Subject {
+    /// The application, the offer and the buyer that the event is about.
+    pub const fn ids(&self) -> (Option<ApplicationId>, Option<OfferId>, Option<BuyerId>) {
+        match *self {
+            Self::Offer { application, offer, .. } => (Some(application), Some(offer), None),
+            Self::Buyer(buyer) => (None, None, Some(buyer)),
+        }
+    }
+}
+
 /// One event. Holds ids only: no bank detail, no key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
@@ -121,6 +131,16 @@ pub struct Event {
     pub operation: OperationId,
 }
 
+impl Event {
+    /// The ids that the event is looked for by.
+    pub fn ids(&self) -> impl Iterator<Item = [u8; 16]> {
+        let (application, offer, buyer) = self.subject.ids();
+        let subject =
+            [application.map(ApplicationId::to_bytes), offer.map(OfferId::to_bytes), buyer.map(BuyerId::to_bytes)];
+        [self.partner.to_bytes(), self.operation.to_bytes()].into_iter().chain(subject.into_iter().flatten())
+    }
+}
+
 /// A part of the events, and what a cursor is compared with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventPage {
@@ -130,6 +150,9 @@ pub struct EventPage {
     pub last: u64,
     /// The events.
     pub events: Vec<Event>,
+    /// The sequence after which to go on; `None` when there is no more now. A page may have fewer events than were
+    /// wanted, or none, and still not be the last: a store reads a bounded part for a page.
+    pub next: Option<u64>,
 }
 
 #[cfg(test)]

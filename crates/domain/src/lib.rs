@@ -13,7 +13,7 @@
 //! | [`cursor`] | how far a reader of events has come |
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
 //! | [`import`] | which records an import accepts |
-//! | [`store`], [`page`] | the ports that stores implement |
+//! | [`store`], [`query`], [`page`] | the ports that stores implement; lists and their filters |
 //! | `testing` | samples and strategies for tests, behind a feature |
 
 pub mod bank;
@@ -33,6 +33,7 @@ pub mod life_cycle;
 pub mod offer;
 pub mod page;
 pub mod partner;
+pub mod query;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

@@ -11,6 +11,8 @@ use crate::event::EventPage;
 use crate::key::{KeyHash, KeyInUse, KeyRecord};
 use crate::offer::Offer;
 use crate::page::{Page, Window};
+use crate::partner::Partner;
+use crate::query::{Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor};
 use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 use std::future::Future;
@@ -57,15 +59,6 @@ pub trait Commands: Send + Sync + 'static {
     fn check(&self) -> impl Future<Output = Answer<()>> + Send;
 }
 
-/// Which buyers are wanted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FindBuyers {
-    /// Only those with exactly this number.
-    pub registration_number: Option<String>,
-    /// Which part of the list.
-    pub window: Window<BuyerId>,
-}
-
 /// Answers questions. What is read is durable.
 pub trait Queries: Send + Sync + 'static {
     /// The key with this hash, valid or not.
@@ -82,6 +75,21 @@ pub trait Queries: Send + Sync + 'static {
     /// not look through all partners for it.
     fn find_client(&self, client: &str) -> impl Future<Output = Answer<Option<PartnerId>>> + Send;
 
+    /// A partner.
+    fn find_partner(&self, id: PartnerId) -> impl Future<Output = Answer<Option<Partner>>> + Send;
+
+    /// Partners, in the order of their ids.
+    fn find_partners(&self, query: FindPartners) -> impl Future<Output = Answer<Page<Partner, PartnerId>>> + Send;
+
+    /// An application.
+    fn find_application(&self, id: ApplicationId) -> impl Future<Output = Answer<Option<Application>>> + Send;
+
+    /// Applications, in the order of their ids.
+    fn find_applications(
+        &self,
+        query: FindApplications,
+    ) -> impl Future<Output = Answer<Page<Application, ApplicationId>>> + Send;
+
     /// An offer, as seen at the moment `now`.
     fn find_offer(
         &self,
@@ -90,24 +98,18 @@ pub trait Queries: Send + Sync + 'static {
         now: Timestamp,
     ) -> impl Future<Output = Answer<Option<Offer>>> + Send;
 
-    /// An application's offers in the order of their ids, as seen at the moment `now`; `None` if there is no such
-    /// application.
-    fn offers_of(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> impl Future<Output = Answer<Option<Page<Offer, OfferId>>>> + Send;
-
-    /// Buyers, in the order of their ids.
-    fn find_buyers(&self, query: FindBuyers) -> impl Future<Output = Answer<Page<Buyer, BuyerId>>> + Send;
+    /// Offers, in the order of their applications, then of their own ids, as seen at the moment of the question.
+    fn find_offers(&self, query: FindOffers) -> impl Future<Output = Answer<Page<Offer, OfferCursor>>> + Send;
 
     /// A buyer.
     fn find_buyer(&self, id: BuyerId) -> impl Future<Output = Answer<Option<Buyer>>> + Send;
 
-    /// Up to `limit` events with a sequence greater than `after`, in order, with the history and the end that they
-    /// belong to. A reader that passes the last sequence it saw misses none, as long as the history is the same.
-    fn events(&self, after: u64, limit: usize) -> impl Future<Output = Answer<EventPage>> + Send;
+    /// Buyers, in the order of their ids.
+    fn find_buyers(&self, query: FindBuyers) -> impl Future<Output = Answer<Page<Buyer, BuyerId>>> + Send;
+
+    /// Events in order, with the history and the end that they belong to. A reader that passes the last sequence it saw
+    /// misses none, as long as the history is the same.
+    fn find_events(&self, query: FindEvents) -> impl Future<Output = Answer<EventPage>> + Send;
 }
 
 /// An export that is under way: everything that was there at one moment, in an order in which each record refers only

@@ -12,7 +12,11 @@ use lendpay_domain::import::{Admission, Admitted, Imported};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, OffersOf,
+};
+use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
 use lendpay_domain::view::{Nothing, Overlay};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -123,44 +127,65 @@ impl Queries for MemoryStore {
         Ok(self.state().view.tables.client(client))
     }
 
+    async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
+        Ok(self.state().view.tables.partners.get(&id).cloned())
+    }
+
+    async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
+        let state = self.state();
+        let partners = state.view.tables.partners.values().filter(|partner| query.wants(partner)).cloned();
+        Ok(page(partners, query.window, |partner| partner.id))
+    }
+
+    async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
+        Ok(self.state().view.tables.applications.get(&id).map(|&partner| Application { id, partner }))
+    }
+
+    async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
+        let state = self.state();
+        let all = state.view.tables.applications.iter().map(|(&id, &partner)| Application { id, partner });
+        Ok(page(all.filter(|application| query.scope.holds(application.partner)), query.window, |found| found.id))
+    }
+
     async fn find_offer(&self, application: ApplicationId, id: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
         let state = self.state();
         let stored = state.view.tables.offers.get(&(application, id));
         Ok(stored.map(|stored| stored.clone().offer(application, id).seen_at(now)))
     }
 
-    async fn offers_of(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        let tables = &self.state().view.tables;
-        if !tables.applications.contains_key(&application) {
-            return Ok(None);
-        }
-        let offers = tables.offers.iter().filter(|((of, _), _)| *of == application);
-        let offers = offers.map(|((_, id), stored)| stored.clone().offer(application, *id).seen_at(now));
-        Ok(Some(page(offers, window, |offer| offer.id)))
-    }
-
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        let FindBuyers { registration_number: wanted, window } = query;
+    async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
         let state = self.state();
-        let buyers = state.view.tables.buyers.iter().map(|(id, stored)| stored.clone().buyer(*id));
-        let buyers = buyers.filter(|buyer| wanted.is_none() || buyer.description.registration_number == wanted);
-        Ok(page(buyers, window, |buyer| buyer.id))
+        let offers = state.view.tables.offers.iter().filter(|((application, _), stored)| {
+            query.wants(&stored.standing)
+                && match query.of {
+                    OffersOf::All => true,
+                    OffersOf::Partner(partner) => stored.partner == partner,
+                    OffersOf::Application(of) => *application == of,
+                }
+        });
+        let offers =
+            offers.map(|((application, id), stored)| stored.clone().offer(*application, *id).seen_at(query.now));
+        Ok(page(offers, query.window, |offer| OfferCursor { application: offer.application, offer: offer.id }))
     }
 
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
         Ok(self.state().view.tables.buyers.get(&id).map(|stored| stored.clone().buyer(id)))
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        let state = self.state();
+        let buyers = state.view.tables.buyers.iter().map(|(id, stored)| stored.clone().buyer(*id));
+        let buyers = buyers.filter(|buyer| query.wants(buyer.partner, &buyer.description));
+        Ok(page(buyers, query.window, |buyer| buyer.id))
+    }
+
+    async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
         let state = self.state();
         let events = state.records.iter().filter_map(Record::event);
-        let events = events.filter(|event| event.sequence > after).take(limit).collect();
-        Ok(EventPage { history: state.history, last: state.last, events })
+        let mut events = events.filter(|event| event.sequence > after && filter.wants(event));
+        let found: Vec<_> = events.by_ref().take(limit).collect();
+        let next = events.next().map(|_| found.last().map_or(after, |event| event.sequence));
+        Ok(EventPage { history: state.history, last: state.last, events: found, next })
     }
 }
 

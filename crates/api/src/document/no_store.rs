@@ -7,7 +7,11 @@ use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
+};
+use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
@@ -56,27 +60,34 @@ impl Queries for NoStore {
     async fn keys_of(&self, _: PartnerId, _: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
         match *self {}
     }
-    async fn offers_of(
-        &self,
-        _: ApplicationId,
-        _: Window<OfferId>,
-        _: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        match *self {}
-    }
-    async fn find_buyers(&self, _: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        match *self {}
-    }
     async fn find_client(&self, _: &str) -> Answer<Option<PartnerId>> {
+        match *self {}
+    }
+    async fn find_partner(&self, _: PartnerId) -> Answer<Option<Partner>> {
+        match *self {}
+    }
+    async fn find_partners(&self, _: FindPartners) -> Answer<Page<Partner, PartnerId>> {
+        match *self {}
+    }
+    async fn find_application(&self, _: ApplicationId) -> Answer<Option<Application>> {
+        match *self {}
+    }
+    async fn find_applications(&self, _: FindApplications) -> Answer<Page<Application, ApplicationId>> {
         match *self {}
     }
     async fn find_offer(&self, _: ApplicationId, _: OfferId, _: Timestamp) -> Answer<Option<Offer>> {
         match *self {}
     }
+    async fn find_offers(&self, _: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+        match *self {}
+    }
     async fn find_buyer(&self, _: BuyerId) -> Answer<Option<Buyer>> {
         match *self {}
     }
-    async fn events(&self, _: u64, _: usize) -> Answer<EventPage> {
+    async fn find_buyers(&self, _: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        match *self {}
+    }
+    async fn find_events(&self, _: FindEvents) -> Answer<EventPage> {
         match *self {}
     }
 }

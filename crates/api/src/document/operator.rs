@@ -12,7 +12,7 @@ use crate::operations::operator::{
 use crate::operator_side::Operations;
 use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, RevokeKey};
 use lendpay_domain::offer::Status;
-use lendpay_domain::store::FindBuyers;
+use lendpay_domain::query::FindBuyers;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.

@@ -7,6 +7,7 @@ use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::key::{ApiKey, Area, KeyRecord};
 use lendpay_domain::offer::{Details, FundingType, OfferType, Status, Terms};
+use lendpay_domain::query::FindEvents;
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_domain::text::Name;
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -99,7 +100,7 @@ async fn events(store: &EmbeddedStore) -> Vec<Event> {
     let mut events: Vec<Event> = Vec::new();
     loop {
         let after = events.last().map_or(0, |event| event.sequence);
-        let more = store.events(after, 500).await.expect("events").events;
+        let more = store.find_events(FindEvents::all(after, 500)).await.expect("events").events;
         if more.is_empty() {
             return events;
         }

@@ -8,46 +8,76 @@ use lendpay_domain::command::{OfferRef, Values as _};
 use lendpay_domain::key::KeyInUse;
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, FindBuyers};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, FindApplications, FindBuyers, FindOffers, FindPartners, OfferCursor, OffersOf,
+};
+use lendpay_domain::store::Answer;
 use lendpay_domain::view::{StoredOffer, View as _};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError};
 use std::ops::Bound;
 
 /// The most records that one page looks at: some milliseconds.
-const LOOKED_AT: usize = 4_096;
+const LOOKED_AT: usize = 20_000;
 
 impl EmbeddedStore {
-    pub(super) fn offers(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        if self.view(|base| base.application(application))?.is_none() {
-            return Ok(None);
-        }
-        let first = offer_key(application, window.after.unwrap_or(OfferId::from_bytes([0; 16])));
-        let last = offer_key(application, OfferId::from_bytes([0xff; 16]));
-        let from = if window.after.is_some() { Bound::Excluded(&first[..]) } else { Bound::Included(&first[..]) };
-        let found = self.part(Table::Offers, (from, Bound::Included(&last)), window.limit, |key, value| {
-            let id = OfferId::from_bytes(id_at(key, 16)?);
-            let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
-            let stored = stored.map_err(|_| damaged(Table::Offers, key))?;
-            Ok(Some(self.offer(OfferRef { application, id, stored })?.seen_at(now)))
-        })?;
-        let next = found.next.map(|key| id_at(&key, 16)).transpose()?.map(OfferId::from_bytes);
-        Ok(Some(Page { items: found.items, next }))
+    pub(super) fn partners(&self, query: &FindPartners) -> Answer<Page<Partner, PartnerId>> {
+        self.health.working()?;
+        // Partners are few and this is asked rarely, so it looks at all of them.
+        let parties = self.base().parties();
+        let wanted = parties.partners.values().filter(|partner| query.wants(partner)).cloned();
+        Ok(sorted(wanted, query.window, |partner| partner.id))
     }
 
-    pub(super) fn buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        let FindBuyers { registration_number: number, window } = query;
-        let after = window.after.map(BuyerId::to_bytes);
+    pub(super) fn applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
+        let after = query.window.after.map(ApplicationId::to_bytes);
         let from = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Excluded(&after[..]));
-        let found = self.part(Table::Buyers, (from, Bound::Unbounded), window.limit, |key, _| {
+        let found = self.part(Table::Applications, (from, Bound::Unbounded), query.window.limit, |key, value| {
+            let id = ApplicationId::from_bytes(id_at(key, 0)?);
+            let partner = unsealed(&value).map(PartnerId::from_bytes);
+            let partner = partner.map_err(|_| damaged(Table::Applications, key))?;
+            Ok(query.scope.holds(partner).then_some(Application { id, partner }))
+        })?;
+        let next = found.next.map(|key| id_at(&key, 0)).transpose()?.map(ApplicationId::from_bytes);
+        Ok(Page { items: found.items, next })
+    }
+
+    pub(super) fn offers(&self, query: &FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+        let (first, last) = match query.of {
+            OffersOf::Application(application) => (application, application),
+            OffersOf::All | OffersOf::Partner(_) => {
+                (ApplicationId::from_bytes([0; 16]), ApplicationId::from_bytes([0xff; 16]))
+            }
+        };
+        let first = offer_key(first, OfferId::from_bytes([0; 16]));
+        let last = offer_key(last, OfferId::from_bytes([0xff; 16]));
+        let after = query.window.after.map(|after| offer_key(after.application, after.offer));
+        let from = match &after {
+            Some(after) if *after >= last => return Ok(Page { items: Vec::new(), next: None }),
+            Some(after) if *after >= first => Bound::Excluded(&after[..]),
+            Some(_) | None => Bound::Included(&first[..]),
+        };
+        let found = self.part(Table::Offers, (from, Bound::Included(&last)), query.window.limit, |key, value| {
+            let OfferCursor { application, offer } = cursor_at(key)?;
+            let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
+            let stored = stored.map_err(|_| damaged(Table::Offers, key))?;
+            let elsewhere = matches!(query.of, OffersOf::Partner(partner) if partner != stored.partner);
+            if elsewhere || !query.wants(&stored.standing) {
+                return Ok(None);
+            }
+            Ok(Some(self.offer(OfferRef { application, id: offer, stored })?.seen_at(query.now)))
+        })?;
+        Ok(Page { items: found.items, next: found.next.as_deref().map(cursor_at).transpose()? })
+    }
+
+    pub(super) fn buyers(&self, query: &FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        let after = query.window.after.map(BuyerId::to_bytes);
+        let from = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Excluded(&after[..]));
+        let found = self.part(Table::Buyers, (from, Bound::Unbounded), query.window.limit, |key, _| {
             let id = BuyerId::from_bytes(id_at(key, 0)?);
             let stored = self.view(|base| base.buyer(PartnerId::from_bytes([0; 16]), id))?;
             let buyer = self.buyer(id, stored.ok_or(StoreError::Corrupt)?)?;
-            Ok(Some(buyer).filter(|buyer| number.is_none() || buyer.description.registration_number == number))
+            Ok(Some(buyer).filter(|buyer| query.wants(buyer.partner, &buyer.description)))
         })?;
         let next = found.next.map(|key| id_at(&key, 0)).transpose()?.map(BuyerId::from_bytes);
         Ok(Page { items: found.items, next })
@@ -61,15 +91,8 @@ impl EmbeddedStore {
         }
         // Keys are few and this is asked rarely, so it looks at all of them.
         let keys = parties.keys.values().filter(|key| key.partner == partner);
-        let mut items: Vec<_> = keys
-            .filter(|key| window.after.is_none_or(|after| key.id > after))
-            .map(|key| KeyInUse { key: key.clone(), last_used_at: parties.uses.get(&key.hash).copied() })
-            .collect();
-        items.sort_by_key(|item| item.key.id);
-        let more = items.len() > window.limit;
-        items.truncate(window.limit);
-        let next = items.last().filter(|_| more).map(|item| item.key.id);
-        Ok(Some(Page { items, next }))
+        let keys = keys.map(|key| KeyInUse { key: key.clone(), last_used_at: parties.uses.get(&key.hash).copied() });
+        Ok(Some(sorted(keys, window, |item| item.key.id)))
     }
 
     /// Up to `limit` items of a range: what `read` makes of a record, if it is wanted.
@@ -100,6 +123,22 @@ struct Part<T> {
     items: Vec<T>,
     /// The last key that was looked at, if there are more.
     next: Option<Vec<u8>>,
+}
+
+/// The part of a list in memory that a window names.
+fn sorted<T, C: Ord>(items: impl Iterator<Item = T>, window: Window<C>, id: impl Fn(&T) -> C) -> Page<T, C> {
+    let mut items: Vec<_> = items.filter(|item| window.after.as_ref().is_none_or(|after| id(item) > *after)).collect();
+    items.sort_unstable_by_key(&id);
+    let more = items.len() > window.limit;
+    items.truncate(window.limit);
+    let next = items.last().filter(|_| more).map(id);
+    Page { items, next }
+}
+
+/// The offer that a key of the index names.
+fn cursor_at(key: &[u8]) -> Answer<OfferCursor> {
+    let (application, offer) = (id_at(key, 0)?, id_at(key, 16)?);
+    Ok(OfferCursor { application: ApplicationId::from_bytes(application), offer: OfferId::from_bytes(offer) })
 }
 
 /// The 16 bytes of a key that begin at `from`.

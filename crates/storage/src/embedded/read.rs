@@ -12,11 +12,15 @@ use crate::codec::CodecError;
 use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::command::{OfferRef, Values};
-use lendpay_domain::event::EventPage;
+use lendpay_domain::event::{Event, EventPage};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, FindBuyers, Queries, StoreError};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
+};
+use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::view::{Found, StoredBuyer, StoredOffer, View as _, ViewError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::fs::File;
@@ -42,17 +46,28 @@ impl Queries for EmbeddedStore {
         self.offer(OfferRef { application, id, stored }).map(|offer| Some(offer.seen_at(now)))
     }
 
-    async fn offers_of(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        self.offers(application, window, now)
+    async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+        self.offers(&query)
+    }
+
+    async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
+        self.view(|base| base.partner(id))
+    }
+
+    async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
+        self.partners(&query)
+    }
+
+    async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
+        Ok(self.view(|base| base.application(id))?.map(|partner| Application { id, partner }))
+    }
+
+    async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
+        self.applications(query)
     }
 
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        self.buyers(query)
+        self.buyers(&query)
     }
 
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
@@ -61,25 +76,31 @@ impl Queries for EmbeddedStore {
         self.buyer(id, stored).map(Some)
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
+    async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
         // No sequence is as great as the greatest number.
         let first = after.saturating_add(1);
         // The end is read first: the position of a frame is noted before the end that includes it is published.
         let end = self.base().log.end();
         let from = self.look_up(|base| base.frame_of(first))?;
-        let mut events = Vec::new();
+        let (mut events, mut more) = (Vec::<Event>::new(), false);
         each_frame(&mut self.base().log.frames(from, end), &self.health, |mut frame| {
             if frame.next_sequence() <= first {
                 return Ok(true);
             }
             while let Some((sequence, entry, _)) = frame.next()? {
-                if sequence >= first && events.len() < limit {
-                    events.extend(entry.record(sequence).map(|record: Record| record.event())?);
+                let event = entry.record(sequence).map(|record: Record| record.event())?;
+                if let Some(event) = event.filter(|event| sequence >= first && filter.wants(event)) {
+                    if events.len() >= limit {
+                        more = true;
+                        return Ok(false);
+                    }
+                    events.push(event);
                 }
             }
-            Ok(events.len() < limit)
+            Ok(true)
         })?;
-        Ok(EventPage { history: self.history()?, last: self.base().log.last(), events })
+        let next = more.then(|| events.last().map_or(after, |event| event.sequence));
+        Ok(EventPage { history: self.history()?, last: self.base().log.last(), events, next })
     }
 }
 

@@ -10,9 +10,15 @@ use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, FindBuyers, Queries, StoreError};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, EventFilter, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
+    OffersOf, Scope,
+};
+use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use tokio_postgres::Row;
+use uuid::Uuid;
 
 impl PostgresStore {
     /// Runs a statement that only reads, again if the database was away.
@@ -107,31 +113,64 @@ impl Queries for PostgresStore {
         Ok(found.into_iter().next().map(|row| row.value.seen_at(now)))
     }
 
-    async fn offers_of(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        let Some(partner) = self.owner(application).await? else { return Ok(None) };
-        let after = window.after.map(OfferId::uuid);
-        let parameters: Parameters<'_> = &[&partner.uuid(), &application.uuid(), &after, &one_more(window.limit)];
+    async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
+        let found = self.read_as(sql::FIND_PARTNER, &[&id.uuid()], rows::partner).await?;
+        Ok(found.into_iter().next().map(|row| row.value))
+    }
+
+    async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
+        let after = query.window.after.map(PartnerId::uuid);
+        let rows = self.read_as(sql::LIST_PARTNERS, &[&after, &LOOKED_AT], rows::partner).await?;
+        Ok(part(
+            rows.into_iter().map(|row| row.value),
+            LOOKED_AT,
+            query.window.limit,
+            |partner| query.wants(partner),
+            |partner| partner.id,
+        ))
+    }
+
+    async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
+        Ok(self.owner(id).await?.map(|partner| Application { id, partner }))
+    }
+
+    async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
+        let after = query.window.after.map(ApplicationId::uuid);
+        let limit = one_more(query.window.limit);
+        let parameters: Parameters<'_> = &[&after, &scope(query.scope), &limit];
+        let found = self.read_as(sql::LIST_APPLICATIONS, parameters, rows::application).await?;
+        Ok(page(found, query.window.limit, |application| application.id))
+    }
+
+    async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+        let after = query.window.after.map(|after| after.application.uuid());
+        let after_offer = query.window.after.map(|after| after.offer.uuid());
+        let (partner, application) = match query.of {
+            OffersOf::All => (None, None),
+            OffersOf::Partner(partner) => (Some(partner.uuid()), None),
+            OffersOf::Application(application) => (None, Some(application.uuid())),
+        };
+        let parameters: Parameters<'_> = &[&partner, &application, &after, &after_offer, &LOOKED_AT];
         let found = self.read_as(sql::LIST_OFFERS, parameters, rows::offer).await?;
-        let offers = found.into_iter().map(|row| row.value.seen_at(now)).collect();
-        Ok(Some(page(offers, window.limit, |offer: &Offer| offer.id)))
+        let offers = found.into_iter().map(|row| row.value);
+        let cursor = |offer: &Offer| OfferCursor { application: offer.application, offer: offer.id };
+        let mut page = part(offers, LOOKED_AT, query.window.limit, |offer| query.wants(&offer.standing()), cursor);
+        page.items = page.items.into_iter().map(|offer| offer.seen_at(query.now)).collect();
+        Ok(page)
     }
 
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        let FindBuyers { registration_number, window } = query;
-        let (after, limit) = (window.after.map(BuyerId::uuid), one_more(window.limit));
-        let found = match &registration_number {
+        let (after, limit) = (query.window.after.map(BuyerId::uuid), one_more(query.window.limit));
+        let partner = scope(query.scope);
+        let found = match &query.registration_number {
             Some(number) => {
-                self.read_as(sql::LIST_BUYERS_BY_NUMBER, &[&kept(number), &after, &limit], rows::buyer).await?
+                let parameters: Parameters<'_> = &[&kept(number), &after, &partner, &limit];
+                self.read_as(sql::LIST_BUYERS_BY_NUMBER, parameters, rows::buyer).await?
             }
-            None => self.read_as(sql::LIST_BUYERS, &[&after, &limit], rows::buyer).await?,
+            None => self.read_as(sql::LIST_BUYERS, &[&after, &partner, &limit], rows::buyer).await?,
         };
         let buyers = found.into_iter().map(|(id, stored)| stored.buyer(id)).collect();
-        Ok(page(buyers, window.limit, |buyer: &Buyer| buyer.id))
+        Ok(page(buyers, query.window.limit, |buyer: &Buyer| buyer.id))
     }
 
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
@@ -139,12 +178,48 @@ impl Queries for PostgresStore {
         Ok(found.into_iter().next().map(|(id, stored)| stored.buyer(id)))
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
-        self.number(limit).await?;
-        let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-        let rows = self.read(sql::LIST_EVENTS, &[&number(after), &number(limit as u64)]).await?;
-        rows::event_page(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))
+    async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
+        let looked_at = if filter == EventFilter::default() { one_more(limit) } else { LOOKED_AT };
+        self.number(usize::try_from(looked_at).unwrap_or(usize::MAX)).await?;
+        let rows = self.read(sql::LIST_EVENTS, &[&i64::try_from(after).unwrap_or(i64::MAX), &looked_at]).await?;
+        let EventPage { history, last, events, .. } =
+            rows::event_page(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))?;
+        let page = part(events.into_iter(), looked_at, limit, |event| filter.wants(event), |event| event.sequence);
+        Ok(EventPage { history, last, events: page.items, next: page.next })
     }
+}
+
+/// The most rows that one page looks at.
+const LOOKED_AT: i64 = 20_000;
+
+fn scope(scope: Scope) -> Option<Uuid> {
+    match scope {
+        Scope::All => None,
+        Scope::Partner(partner) => Some(partner.uuid()),
+    }
+}
+
+/// Up to `limit` of the items that are wanted. `looked_at` of them were asked for.
+fn part<T, C: Copy>(
+    items: impl ExactSizeIterator<Item = T>,
+    looked_at: i64,
+    limit: usize,
+    wants: impl Fn(&T) -> bool,
+    id: impl Fn(&T) -> C,
+) -> Page<T, C> {
+    let full = i64::try_from(items.len()) == Ok(looked_at);
+    let mut page = Page { items: Vec::new(), next: None };
+    let mut last = None;
+    for item in items {
+        if page.items.len() == limit {
+            page.next = last;
+            return page;
+        }
+        last = Some(id(&item));
+        page.items.extend(Some(item).filter(|item| wants(item)));
+    }
+    page.next = last.filter(|_| full);
+    page
 }
 
 /// One more than is wanted, to see whether there is more.

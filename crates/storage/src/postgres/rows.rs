@@ -10,6 +10,7 @@ use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::{Area, KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::{Details, Duration, FundingType, Offer, OfferType, RedirectUrl, Status, Terms};
 use lendpay_domain::partner::Partner;
+use lendpay_domain::query::Application;
 use lendpay_domain::text::Name;
 use lendpay_domain::view::StoredBuyer;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -118,6 +119,11 @@ impl<'a> Reader<'a> {
 /// A row that is a partner's id and no more.
 pub(super) fn partner_id(row: &Row) -> Read<PartnerId> {
     Reader::new(row).partner_id()
+}
+
+pub(super) fn application(row: &Row) -> Read<Application> {
+    let mut row = Reader::new(row);
+    Ok(Application { id: ApplicationId::new(row.get()?), partner: row.partner_id()? })
 }
 
 /// The partner that a client is.
@@ -238,7 +244,8 @@ pub(super) fn event_page(rows: &[Row]) -> Read<EventPage> {
     let (history, last): (Uuid, i64) = (first.get()?, first.get()?);
     let some = first.get::<Option<i64>>()?.is_some();
     let events = rows.iter().filter(|_| some).map(|row| event(Reader { row, column: 2 })).collect::<Read<_>>()?;
-    Ok(EventPage { history: HistoryId::new(history), last: u64::try_from(last).map_err(|_| Damaged)?, events })
+    let last = u64::try_from(last).map_err(|_| Damaged)?;
+    Ok(EventPage { history: HistoryId::new(history), last, events, next: None })
 }
 
 /// The event that a change is.

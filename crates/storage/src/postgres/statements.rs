@@ -135,13 +135,23 @@ statements! {
          $5::text[], $6::timestamptz[], $7::smallint[], $8::text[], $9::uuid[], $10::uuid[], $11::uuid[], $12::text[], \
          $13::uuid[], $14::bytea[])";
 
+    FIND_PARTNER = concat!("SELECT ", partner_columns!(), " FROM partners WHERE partner_id = $1");
+    LIST_PARTNERS = concat!(
+        "SELECT ", partner_columns!(), " FROM partners WHERE $1::uuid IS NULL OR partner_id > $1 \
+         ORDER BY partner_id LIMIT $2"
+    );
+    LIST_APPLICATIONS = "SELECT application_id, partner_id FROM applications \
+         WHERE ($1::uuid IS NULL OR application_id > $1) AND ($2::uuid IS NULL OR partner_id = $2) \
+         ORDER BY application_id LIMIT $3";
     OWNER = "SELECT partner_id FROM applications WHERE application_id = $1";
     FIND_OFFER = concat!(
         "SELECT ", offer_columns!(), " FROM offers o WHERE o.partner_id = $1 AND o.application_id = $2 AND o.offer_id = $3"
     );
     LIST_OFFERS = concat!(
-        "SELECT ", offer_columns!(), " FROM offers o WHERE o.partner_id = $1 AND o.application_id = $2 \
-         AND ($3::uuid IS NULL OR o.offer_id > $3) ORDER BY o.offer_id LIMIT $4"
+        "SELECT ", offer_columns!(), " FROM offers o WHERE ($1::uuid IS NULL OR o.partner_id = $1) \
+         AND ($2::uuid IS NULL OR o.application_id = $2) \
+         AND ($3::uuid IS NULL OR (o.application_id, o.offer_id) > ($3, $4::uuid)) \
+         ORDER BY o.application_id, o.offer_id LIMIT $5"
     );
     FIND_CLIENT = "SELECT partner_id, ordered_at FROM oauth_clients WHERE oauth_client_id = $1 AND partner_id IS NOT NULL";
     FIND_KEY = concat!("SELECT ", key_columns!(), " FROM api_keys WHERE hash = $1");
@@ -153,11 +163,12 @@ statements! {
     FIND_BUYER = concat!("SELECT ", buyer_columns!(), " FROM buyers b WHERE b.buyer_id = $1");
     LIST_BUYERS = concat!(
         "SELECT ", buyer_columns!(), " FROM buyers b WHERE ($1::uuid IS NULL OR b.buyer_id > $1) \
-         ORDER BY b.buyer_id LIMIT $2"
+         AND ($2::uuid IS NULL OR b.partner_id = $2) ORDER BY b.buyer_id LIMIT $3"
     );
     LIST_BUYERS_BY_NUMBER = concat!(
         "SELECT ", buyer_columns!(), " FROM buyers b WHERE left(b.registration_number, 256) = left($1, 256) \
-         AND b.registration_number = $1 AND ($2::uuid IS NULL OR b.buyer_id > $2) ORDER BY b.buyer_id LIMIT $3"
+         AND b.registration_number = $1 AND ($2::uuid IS NULL OR b.buyer_id > $2) \
+         AND ($3::uuid IS NULL OR b.partner_id = $3) ORDER BY b.buyer_id LIMIT $4"
     );
 
     CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";

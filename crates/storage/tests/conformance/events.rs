@@ -4,6 +4,7 @@ use super::samples::*;
 use lendpay_domain::Store;
 use lendpay_domain::event::Subject;
 use lendpay_domain::life_cycle::Action;
+use lendpay_domain::query::FindEvents;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,7 +25,7 @@ pub async fn events_tell_everything_in_order<S: Store>(store: &Arc<S>) {
     for limit in 1..=all.len() + 1 {
         let (mut seen, mut after) = (Vec::new(), 0);
         loop {
-            let page = store.events(after, limit).await.expect("works").events;
+            let page = store.find_events(FindEvents::all(after, limit)).await.expect("works").events;
             assert!(page.len() <= limit);
             let Some(last) = page.last() else { break };
             after = last.sequence;
@@ -33,7 +34,7 @@ pub async fn events_tell_everything_in_order<S: Store>(store: &Arc<S>) {
         assert_eq!(seen, all);
     }
     for (after, limit) in [(0, 0), (u64::MAX, 10), (u64::MAX - 1, 10)] {
-        assert_eq!(store.events(after, limit).await.expect("works").events, []);
+        assert_eq!(store.find_events(FindEvents::all(after, limit)).await.expect("works").events, []);
     }
 }
 
@@ -59,7 +60,7 @@ pub async fn a_reader_beside_64_writers_gets_each_event_once<S: Store>(store: &A
     loop {
         let finished = left.load(Ordering::SeqCst) == 0;
         let after = seen.last().map_or(0, |event: &lendpay_domain::event::Event| event.sequence);
-        let page = store.events(after, 50).await.expect("works").events;
+        let page = store.find_events(FindEvents::all(after, 50)).await.expect("works").events;
         // What an event tells is there already.
         if let Some(Subject::Offer { application, offer, status }) = page.last().map(|event| event.subject) {
             let found = store.find_offer(application, offer, at(7)).await.expect("works").expect("there");

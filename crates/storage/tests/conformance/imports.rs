@@ -10,6 +10,7 @@ use lendpay_domain::command::{CreateBuyerOutcome, PutPartnerOutcome};
 use lendpay_domain::import::Imported;
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Status;
+use lendpay_domain::query::FindEvents;
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_domain::testing::imports::{
     base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated,
@@ -185,7 +186,7 @@ pub async fn sequences_that_another_store_left_out_are_left_out_here<B: Backend>
     let wanted: Vec<_> = records.iter().filter_map(|record| record.sequence).collect();
     assert_eq!(sequences, wanted);
     let after = sequences[sequences.len() - 2];
-    assert_eq!(store.events(after, 10).await.expect("works").events.len(), 1);
+    assert_eq!(store.find_events(FindEvents::all(after, 10)).await.expect("works").events.len(), 1);
     assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))));
 }
 
@@ -224,13 +225,13 @@ pub async fn every_import_begins_a_new_history_and_nothing_else_does<B: Backend>
 /// A reader that has seen the last event is known, whatever was done to the store.
 pub async fn the_end_is_that_of_the_last_event<B: Backend>() {
     let backend = B::fresh().await;
-    assert_eq!(backend.store().events(0, 10).await.expect("works").last, 0);
+    assert_eq!(backend.store().find_events(FindEvents::all(0, 10)).await.expect("works").last, 0);
     one_of_everything(&**backend.store()).await;
     // The use of a key, which nobody waits for, is a change too: it is there once the store was closed.
     let backend = backend.reopen().await;
     let events = all_events(&**backend.store()).await;
     let seen = events.last().expect("many").sequence;
-    let end = async |backend: &B| backend.store().events(seen, 10).await.expect("works").last;
+    let end = async |backend: &B| backend.store().find_events(FindEvents::all(seen, 10)).await.expect("works").last;
     let last = end(&backend).await;
     assert!((seen..seen + 10).contains(&last), "{seen} {last}");
     let backend = backend.reopen().await.crash().await;

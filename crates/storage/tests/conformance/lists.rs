@@ -7,7 +7,8 @@ use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::change::Change;
 use lendpay_domain::key::KeyInUse;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, FindBuyers};
+use lendpay_domain::query::{FindBuyers, FindOffers, OfferCursor, OffersOf, Scope};
+use lendpay_domain::store::Answer;
 use lendpay_domain::{OfferId, Store, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,13 +28,16 @@ async fn whole<T, C: Copy>(limit: usize, read: impl AsyncFn(Window<C>) -> Answer
 }
 
 pub async fn an_applications_offers_are_listed_and_no_others<S: Store>(store: &Arc<S>) {
+    let of = |n, seconds, window| {
+        let (of, now) = (OffersOf::Application(application(n)), at(seconds));
+        store.find_offers(FindOffers { of, status: None, expires_before: None, now, window })
+    };
     let window = Window { after: None, limit: 10 };
-    assert_eq!(store.offers_of(application(1), window, at(0)).await, Ok(None));
     for p in 1..4 {
         with_partner(&**store, p).await;
     }
     let empty = Page { items: vec![], next: None };
-    assert_eq!(store.offers_of(application(2), window, at(0)).await, Ok(Some(empty)));
+    assert_eq!(of(2, 0, window).await, Ok(empty));
     let mut wanted = Vec::new();
     for n in 0..10 {
         with_offer(&**store, 1, n, bare_terms()).await;
@@ -41,15 +45,15 @@ pub async fn an_applications_offers_are_listed_and_no_others<S: Store>(store: &A
         wanted.push(with_offer(&**store, 2, n, if n == 5 { terms() } else { bare_terms() }).await);
     }
     for limit in 1..12 {
-        let read = async |window| Ok(store.offers_of(application(2), window, at(2)).await?.expect("there"));
+        let read = async |window| of(2, 2, window).await;
         assert_eq!(whole(limit, read).await, wanted);
     }
     // An expired offer is seen as it is for any reader.
-    let late = store.offers_of(application(2), window, at(5_000)).await.expect("works").expect("there");
+    let late = of(2, 5_000, window).await.expect("works");
     assert_eq!(late.items[5], wanted[5].clone().seen_at(at(5_000)));
-    let last = OfferId::from_bytes([0xff; 16]);
-    let beyond = store.offers_of(application(2), Window { after: Some(last), limit: 1 }, at(2)).await;
-    assert_eq!(beyond, Ok(Some(Page { items: vec![], next: None })));
+    let last = OfferCursor { application: application(2), offer: OfferId::from_bytes([0xff; 16]) };
+    let beyond = of(2, 2, Window { after: Some(last), limit: 1 }).await;
+    assert_eq!(beyond, Ok(Page { items: vec![], next: None }));
 }
 
 pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S>) {
@@ -62,7 +66,8 @@ pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S
     }
     for limit in [1, 2, 7, 19, 30] {
         for number in [None, Some("number 1"), Some("number 2"), Some("number")] {
-            let query = |window| FindBuyers { registration_number: number.map(str::to_owned), window };
+            let query =
+                |window| FindBuyers { scope: Scope::All, registration_number: number.map(str::to_owned), window };
             let found = whole(limit, async |window| store.find_buyers(query(window)).await).await;
             let has = |buyer: &&Buyer| number.is_none() || buyer.description.registration_number.as_deref() == number;
             assert_eq!(found, wanted.iter().filter(has).cloned().collect::<Vec<_>>(), "{limit} {number:?}");

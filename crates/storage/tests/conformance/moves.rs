@@ -6,6 +6,7 @@ use lendpay_domain::command::{MoveOffer, MoveOutcome, Stamp};
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::life_cycle::{Action, IllegalMove, Verdict};
 use lendpay_domain::offer::{Offer, OfferType, Status, Terms};
+use lendpay_domain::query::FindEvents;
 use std::sync::Arc;
 
 fn event_of(offer: &Offer, sequence: u64, stamp: &Stamp, status: Status) -> Event {
@@ -32,7 +33,7 @@ pub async fn an_accept_can_be_repeated<S: Store>(store: &Arc<S>) {
         assert_eq!(store.run(accept(1, 1, seconds)).await, Ok(MoveOutcome::Done(wanted.clone())));
         assert_eq!(store.find_offer(application(1), offer(1), at(seconds)).await, Ok(Some(wanted.clone())));
     }
-    let events = store.events(last, 10).await.expect("works").events;
+    let events = store.find_events(FindEvents::all(last, 10)).await.expect("works").events;
     assert_eq!(events.len(), 1);
     assert_eq!(events[0], event_of(&wanted, events[0].sequence, &command.stamp, Status::CustomerAccepted));
     let advanced = done(store.run(go(1, Action::Advance, 7)).await.expect("works"));
@@ -66,7 +67,7 @@ pub async fn expiry_before_at_and_after_its_moment<S: Store>(store: &Arc<S>) {
         command.stamp.at = expiry + chrono::Duration::nanoseconds(late);
         let seen = store.find_offer(application(1), offer(n), command.stamp.at).await;
         let answer = store.run(command.clone()).await;
-        let events = store.events(last, 10).await.expect("works").events;
+        let events = store.find_events(FindEvents::all(last, 10)).await.expect("works").events;
         if late < 0 {
             assert_eq!(seen, Ok(Some(first)));
             assert_eq!(done(answer.expect("works")).status, Status::CustomerAccepted);
@@ -84,7 +85,7 @@ pub async fn expiry_before_at_and_after_its_moment<S: Store>(store: &Arc<S>) {
         // Stored: a reader whose clock is behind sees it as well, and nothing is found twice.
         assert_eq!(store.find_offer(application(1), offer(n), at(0)).await, Ok(Some(expired)));
         assert_eq!(store.run(accept(1, n, 2_000)).await, Ok(MoveOutcome::Illegal(illegal)));
-        assert_eq!(store.events(last, 10).await.map(|page| page.events.len()), Ok(1));
+        assert_eq!(store.find_events(FindEvents::all(last, 10)).await.map(|page| page.events.len()), Ok(1));
     }
 }
 
@@ -95,7 +96,7 @@ pub async fn an_expiry_and_an_archive_are_two_events<S: Store>(store: &Arc<S>) {
     let command = go(1, Action::Archive, 2_000);
     let archived = done(store.run(command.clone()).await.expect("works"));
     assert_eq!(archived, Offer { status: Status::Archived, status_changed_at: at(2_000), ..first });
-    let events = store.events(last, 10).await.expect("works").events;
+    let events = store.find_events(FindEvents::all(last, 10)).await.expect("works").events;
     assert_eq!(events.len(), 2);
     let mut expiry_stamp = command.stamp;
     (expiry_stamp.at, expiry_stamp.actor) = (at(1_000), Actor::Clock);
@@ -132,7 +133,7 @@ pub async fn every_move_answers_as_the_life_cycle_says<S: Store>(store: &Arc<S>)
                 };
                 assert_eq!(store.run(go(n, action, 4)).await, Ok(wanted.clone()), "{before:?} {action:?}");
                 let after = store.find_offer(application(1), offer(n), at(5)).await.expect("works").expect("there");
-                let events = store.events(last, 10).await.expect("works").events.len();
+                let events = store.find_events(FindEvents::all(last, 10)).await.expect("works").events.len();
                 match wanted {
                     MoveOutcome::Done(offer) => assert_eq!(after, offer),
                     MoveOutcome::Illegal(_) | MoveOutcome::NotFound => assert_eq!(after, before),

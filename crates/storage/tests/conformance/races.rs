@@ -6,6 +6,7 @@ use lendpay_domain::command::{CreateBuyerOutcome, MoveOutcome};
 use lendpay_domain::event::Subject;
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Status;
+use lendpay_domain::query::FindEvents;
 use std::sync::Arc;
 
 /// What one caller was told.
@@ -40,7 +41,7 @@ pub async fn accepts_declines_and_archives_of_one_offer<S: Store>(store: &Arc<S>
         }
         // The path, as the events have it, is legal and ends archived.
         let mut path = vec![Status::Offered];
-        for event in store.events(last, 100).await.expect("works").events {
+        for event in store.find_events(FindEvents::all(last, 100)).await.expect("works").events {
             let Subject::Offer { status, .. } = event.subject else { panic!("{event:?}") };
             assert!(path.last().expect("never empty").successors().contains(&status), "{path:?} {status}");
             path.push(status);

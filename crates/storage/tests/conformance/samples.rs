@@ -3,6 +3,7 @@
 use lendpay_domain::command::{MoveOutcome, PutOfferOutcome};
 use lendpay_domain::event::Event;
 use lendpay_domain::offer::{Offer, Terms};
+use lendpay_domain::query::FindEvents;
 use lendpay_domain::store::Export as _;
 use lendpay_domain::{HistoryId, Store};
 
@@ -10,7 +11,7 @@ pub use lendpay_domain::testing::samples::*;
 
 /// The history of a store, as its events and its exports say.
 pub async fn history(store: &impl Store) -> HistoryId {
-    let history = store.events(0, 0).await.expect("works").history;
+    let history = store.find_events(FindEvents::all(0, 0)).await.expect("works").history;
     assert_eq!(store.export().await.expect("works").history(), history);
     history
 }
@@ -38,13 +39,13 @@ pub fn done(outcome: MoveOutcome) -> Offer {
 
 /// Every event.
 pub async fn all_events(store: &impl Store) -> Vec<Event> {
-    store.events(0, usize::MAX).await.expect("works").events
+    store.find_events(FindEvents::all(0, usize::MAX)).await.expect("works").events
 }
 
 /// The types of every event after a sequence.
 pub async fn types_after(store: &impl Store, after: u64) -> Vec<&'static str> {
     store
-        .events(after, usize::MAX)
+        .find_events(FindEvents::all(after, usize::MAX))
         .await
         .expect("works")
         .events

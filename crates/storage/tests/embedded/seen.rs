@@ -10,8 +10,11 @@ use lendpay_domain::key::{KeyInUse, KeyRecord};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, Commands as _, Export as _, Exports as _, FindBuyers, Queries as _};
-use lendpay_domain::{BuyerId, KeyId, OfferId, PartnerId};
+use lendpay_domain::query::{
+    Application, FindApplications, FindBuyers, FindEvents, FindOffers, OfferCursor, OffersOf, Scope,
+};
+use lendpay_domain::store::{Answer, Commands as _, Export as _, Exports as _, Queries as _};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, PartnerId};
 use lendpay_storage::EmbeddedStore;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -28,7 +31,8 @@ pub enum Seen {
     Keys(Option<Page<KeyInUse, KeyId>>),
     Client(Option<PartnerId>),
     Offer(Option<Offer>),
-    Offers(Option<Page<Offer, OfferId>>),
+    Offers(Page<Offer, OfferCursor>),
+    Applications(Page<Application, ApplicationId>),
     Buyer(Option<Buyer>),
     Buyers(Page<Buyer, BuyerId>),
     Again(CreateBuyerOutcome),
@@ -39,14 +43,22 @@ pub async fn seen(store: &EmbeddedStore) -> Vec<Answer<Seen>> {
     const ALL: usize = 10_000;
     let mut seen = vec![
         records(store).await.map(Seen::Records),
-        store.events(0, ALL).await.map(Seen::Events),
-        store.events(MANY, 5).await.map(Seen::Events),
+        store.find_events(FindEvents::all(0, ALL)).await.map(Seen::Events),
+        store.find_events(FindEvents::all(MANY, 5)).await.map(Seen::Events),
         store.keys_of(partner(1), Window { after: None, limit: ALL }).await.map(Seen::Keys),
-        store.offers_of(application(1), Window { after: None, limit: ALL }, at(2)).await.map(Seen::Offers),
-        store.offers_of(application(2), Window { after: None, limit: ALL }, at(2)).await.map(Seen::Offers),
     ];
+    for n in [1, 2] {
+        let window = Window { after: None, limit: ALL };
+        let of = OffersOf::Application(application(n));
+        let query = FindOffers { of, status: None, expires_before: None, now: at(2), window };
+        seen.push(store.find_offers(query).await.map(Seen::Offers));
+    }
     let window = Window { after: None, limit: ALL };
-    seen.push(store.find_buyers(FindBuyers { registration_number: None, window }).await.map(Seen::Buyers));
+    let everybodys = FindApplications { scope: Scope::All, window: Window { after: None, limit: ALL } };
+    seen.push(store.find_applications(everybodys).await.map(Seen::Applications));
+    seen.push(
+        store.find_buyers(FindBuyers { scope: Scope::All, registration_number: None, window }).await.map(Seen::Buyers),
+    );
     for n in 1..4 {
         seen.push(store.find_key(key(1, n).hash).await.map(Seen::Key));
     }

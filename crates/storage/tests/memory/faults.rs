@@ -11,7 +11,11 @@ use lendpay_domain::import::Imported;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, Commands, Export, Exports, FindBuyers, Queries};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+};
+use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use lendpay_storage::ImportError;
 use lendpay_storage::MemoryStore;
@@ -31,6 +35,8 @@ const NUMBERED_AGAIN: u8 = 9;
 const FINER_USE: u8 = 10;
 const SHORT_LIST: u8 = 11;
 const EARLY_ANSWER: u8 = 12;
+const FORGOTTEN_STATUS: u8 = 13;
+const ANOTHERS_BUYERS: u8 = 14;
 
 /// A store with a fault.
 struct Faulty<const F: u8> {
@@ -123,17 +129,30 @@ impl<const F: u8> Queries for Faulty<F> {
         store.find_offer(application, id, now).await
     }
 
-    async fn offers_of(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        self.store.offers_of(application, window, now).await
+    async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
+        self.store.find_partner(id).await
+    }
+
+    async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
+        self.store.find_partners(query).await
+    }
+
+    async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
+        self.store.find_application(id).await
+    }
+
+    async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
+        self.store.find_applications(query).await
+    }
+
+    async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+        let status = query.status.filter(|_| F != FORGOTTEN_STATUS);
+        self.store.find_offers(FindOffers { status, ..query }).await
     }
 
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        let page = self.store.find_buyers(query).await?;
+        let scope = if F == ANOTHERS_BUYERS { Scope::All } else { query.scope };
+        let page = self.store.find_buyers(FindBuyers { scope, ..query }).await?;
         Ok(if F == SHORT_LIST { Page { next: None, ..page } } else { page })
     }
 
@@ -141,8 +160,8 @@ impl<const F: u8> Queries for Faulty<F> {
         self.store.find_buyer(id).await
     }
 
-    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
-        let mut page = self.store.events(after, limit).await?;
+    async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
+        let mut page = self.store.find_events(query).await?;
         if F == DROPPED_EVENT && page.events.len() > 3 {
             page.events.remove(2);
         }
@@ -240,4 +259,6 @@ found! {
     a_use_to_the_minute_is_found: FINER_USE
     a_list_that_ends_early_is_found: SHORT_LIST
     an_answer_before_the_change_is_found: EARLY_ANSWER
+    a_filter_that_is_forgotten_is_found: FORGOTTEN_STATUS
+    buyers_of_other_partners_are_found: ANOTHERS_BUYERS
 }

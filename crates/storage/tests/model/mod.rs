@@ -9,10 +9,16 @@ use crate::conformance::samples::*;
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::event::Event;
 use lendpay_domain::key::KeyHash;
+use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, Commands as _, FindBuyers, Queries as _};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, EventFilter, EventTypes, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OffersOf,
+    Scope,
+};
+use lendpay_domain::store::{Answer, Commands as _, Queries as _};
 use lendpay_domain::testing::commands::{Asked, IDS};
-use lendpay_domain::{BuyerId, Store, Timestamp};
+use lendpay_domain::{BuyerId, Store};
 use lendpay_storage::ImportError;
 use lendpay_storage::MemoryStore;
 use proptest::prelude::*;
@@ -131,14 +137,22 @@ impl<B: Backend> Pair<B> {
             let hash = KeyHash::of(&n.to_string());
             prop_assert_eq!(store.find_key(hash).await, reference.find_key(hash).await, "key {}", n);
             for seconds in [0, 20, 40] {
-                let (found, wanted) = (offers(store, n, seconds).await, offers(reference, n, seconds).await);
-                prop_assert_eq!(&found, &wanted, "offers of {} at {}", n, seconds);
-                for one in wanted.into_iter().flatten() {
+                for of in [OffersOf::Application(application(n)), OffersOf::Partner(partner(n)), OffersOf::All] {
+                    for status in [None, Some(Status::Offered), Some(Status::Expired)] {
+                        let wanted = offers(reference, of, status, seconds).await;
+                        let found = offers(store, of, status, seconds).await;
+                        prop_assert_eq!(found, wanted, "{:?} {:?} at {}", of, status, seconds);
+                    }
+                }
+                for one in offers(reference, OffersOf::Application(application(n)), None, seconds).await {
                     let found = store.find_offer(one.application, one.id, at(seconds)).await;
                     prop_assert_eq!(found, Ok(Some(one)));
                 }
             }
             prop_assert_eq!(store.find_offer(application(n), offer(99), at(0)).await, Ok(None));
+            prop_assert_eq!(store.find_partner(partner(n)).await, reference.find_partner(partner(n)).await);
+            let found = store.find_application(application(n)).await;
+            prop_assert_eq!(found, reference.find_application(application(n)).await);
             // Nobody waits until a use is noted.
             let wanted = keys(reference, n).await;
             let mut found = keys(store, n).await;
@@ -152,12 +166,19 @@ impl<B: Backend> Pair<B> {
             }
             prop_assert_eq!(found, wanted, "keys of {}", n);
         }
-        for number in [None, Some("0"), Some("1"), Some("2")] {
-            let (found, wanted) = (buyers(store, number).await, buyers(reference, number).await);
-            prop_assert_eq!(&found, &wanted, "buyers with {:?}", number);
-            for one in wanted {
-                prop_assert_eq!(store.find_buyer(one.id).await, Ok(Some(one)));
+        for scope in [Scope::All, Scope::Partner(partner(0)), Scope::Partner(partner(1)), Scope::Partner(partner(99))] {
+            for number in [None, Some("0"), Some("1"), Some("2")] {
+                let (found, wanted) = (buyers(store, scope, number).await, buyers(reference, scope, number).await);
+                prop_assert_eq!(&found, &wanted, "buyers of {:?} with {:?}", scope, number);
+                for one in wanted {
+                    prop_assert_eq!(store.find_buyer(one.id).await, Ok(Some(one)));
+                }
             }
+            let (found, wanted) = (applications(store, scope).await, applications(reference, scope).await);
+            prop_assert_eq!(found, wanted, "applications of {:?}", scope);
+        }
+        for name in [None, Some("1"), Some("no such name")] {
+            prop_assert_eq!(partners(store, name).await, partners(reference, name).await, "partners named {:?}", name);
         }
         prop_assert_eq!(store.find_buyer(BuyerId::from_bytes([0xff; 16])).await, Ok(None));
         Ok(())
@@ -174,6 +195,11 @@ impl<B: Backend> Pair<B> {
         };
         if self.in_turn {
             prop_assert_eq!(numberless(&events), numberless(&wanted));
+        }
+        for filter in filters(&wanted) {
+            let found = events_of(store, filter).await;
+            let these: Vec<_> = events.iter().filter(|event| filter.wants(event)).cloned().collect();
+            prop_assert_eq!(found, these, "{:?}", filter);
         }
         let export = everything(store).await;
         let (histories, wanted) = (by_subject(&export), by_subject(&everything(&self.reference).await));
@@ -255,16 +281,57 @@ async fn whole<T, C: Copy>(read: impl AsyncFn(Window<C>) -> Answer<Option<Page<T
     }
 }
 
-async fn offers(store: &impl Store, n: u64, seconds: i64) -> Option<Vec<lendpay_domain::offer::Offer>> {
-    let now: Timestamp = at(seconds);
-    whole(async |window| store.offers_of(application(n), window, now).await).await
+async fn offers(store: &impl Store, of: OffersOf, status: Option<Status>, seconds: i64) -> Vec<Offer> {
+    let (now, end) = (at(seconds), at(seconds + 1_000));
+    let query = |window| FindOffers { of, status, expires_before: status.map(|_| end), now, window };
+    whole(async |window| store.find_offers(query(window)).await.map(Some)).await.expect("there is always a list")
+}
+
+/// Filters by each part of some events.
+fn filters(events: &[Event]) -> Vec<EventFilter> {
+    let all = EventFilter::default();
+    let mut filters = vec![
+        EventFilter { types: EventTypes::those(|name| name.starts_with("buyer.")), ..all },
+        EventFilter { from: Some(at(10)), until: Some(at(20)), ..all },
+    ];
+    for event in events.iter().step_by(7) {
+        let (application, offer, buyer) = event.subject.ids();
+        filters.extend([
+            EventFilter { scope: Scope::Partner(event.partner), ..all },
+            EventFilter { operation: Some(event.operation), ..all },
+            EventFilter { application, offer, buyer, ..all },
+        ]);
+    }
+    filters
+}
+
+async fn applications(store: &impl Store, scope: Scope) -> Vec<Application> {
+    let query = |window| FindApplications { scope, window };
+    whole(async |window| store.find_applications(query(window)).await.map(Some)).await.expect("there is always a list")
+}
+
+async fn partners(store: &impl Store, name: Option<&str>) -> Vec<Partner> {
+    let query = |window| FindPartners { name: name.map(str::to_owned), oauth_client_id: None, window };
+    whole(async |window| store.find_partners(query(window)).await.map(Some)).await.expect("there is always a list")
+}
+
+async fn events_of(store: &impl Store, filter: EventFilter) -> Vec<Event> {
+    let (mut found, mut after) = (Vec::new(), 0);
+    loop {
+        let page = store.find_events(FindEvents { after, limit: 2, filter }).await.expect("works");
+        found.extend(page.events);
+        match page.next {
+            None => return found,
+            Some(next) => after = next,
+        }
+    }
 }
 
 async fn keys(store: &impl Store, n: u64) -> Option<Vec<lendpay_domain::key::KeyInUse>> {
     whole(async |window| store.keys_of(partner(n), window).await).await
 }
 
-async fn buyers(store: &impl Store, number: Option<&str>) -> Vec<lendpay_domain::buyer::Buyer> {
-    let query = |window| FindBuyers { registration_number: number.map(str::to_owned), window };
+async fn buyers(store: &impl Store, scope: Scope, number: Option<&str>) -> Vec<lendpay_domain::buyer::Buyer> {
+    let query = |window| FindBuyers { scope, registration_number: number.map(str::to_owned), window };
     whole(async |window| store.find_buyers(query(window)).await.map(Some)).await.expect("there is always a list")
 }

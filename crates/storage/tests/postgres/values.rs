@@ -6,7 +6,8 @@ use crate::conformance::samples::*;
 use lendpay_domain::buyer::Description;
 use lendpay_domain::command::CreateBuyerOutcome;
 use lendpay_domain::page::Window;
-use lendpay_domain::store::{Commands as _, FindBuyers, Queries as _};
+use lendpay_domain::query::{FindBuyers, Scope};
+use lendpay_domain::store::{Commands as _, Queries as _};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_text_comes_back_as_it_was() {
@@ -39,8 +40,11 @@ async fn a_registration_number_of_60_kb_is_kept_and_found() {
         let created = store.run(creation(1, n, None, described, 1)).await;
         assert!(matches!(created, Ok(CreateBuyerOutcome::Created(_))), "{created:?}");
         for wanted in [number.clone(), format!("{number}.")] {
-            let query =
-                FindBuyers { registration_number: Some(wanted.clone()), window: Window { after: None, limit: 10 } };
+            let query = FindBuyers {
+                scope: Scope::All,
+                registration_number: Some(wanted.clone()),
+                window: Window { after: None, limit: 10 },
+            };
             let found = store.find_buyers(query).await.expect("works").items;
             let ids: Vec<_> = found.iter().map(|buyer| buyer.id).collect();
             assert_eq!(ids, if wanted == number { vec![buyer_id(n)] } else { Vec::new() });

@@ -4,7 +4,7 @@ use super::parameters::{AFTER, LIMIT, REGISTRATION_NUMBER, bad_window};
 use super::*;
 use crate::wire::operator_buyer::BuyerList;
 use lendpay_domain::BuyerId;
-use lendpay_domain::store::FindBuyers;
+use lendpay_domain::query::{FindBuyers, Scope};
 
 pub(crate) struct ListBuyersApi<S>(pub Arc<Operator<S>>);
 
@@ -35,7 +35,7 @@ impl<S: Queries> ListBuyersApi<S> {
         let store = self.0.admit::<FindBuyers>(&request)?;
         let registration_number = request.parameter("registrationNumber").map(str::to_owned);
         let window = request.window(BuyerId::parse)?;
-        let page = store.find_buyers(FindBuyers { registration_number, window }).await?;
+        let page = store.find_buyers(FindBuyers { scope: Scope::All, registration_number, window }).await?;
         Ok(Listed::Buyers(Json(page.into())))
     }
 }

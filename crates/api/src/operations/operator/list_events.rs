@@ -5,6 +5,7 @@ use super::*;
 use crate::wire::event::EventList;
 use lendpay_domain::cursor::Cursor;
 use lendpay_domain::event::EventPage;
+use lendpay_domain::query::FindEvents;
 
 pub(crate) struct ListEventsApi<S>(pub Arc<Operator<S>>);
 
@@ -38,13 +39,12 @@ impl<S: Queries> ListEventsApi<S> {
         let store = self.0.admit::<ListEvents>(&request)?;
         let window = request.window(Cursor::parse)?;
         let cursor = window.after.unwrap_or_default();
-        let page = store.events(cursor.sequence, window.limit).await?;
+        let page = store.find_events(FindEvents::all(cursor.sequence, window.limit)).await?;
         if !cursor.is_known(&page) {
             return Err(Failure::from(OperatorFailure::CursorUnknown).into());
         }
-        let EventPage { history, events, .. } = page;
-        let last = events.last().filter(|_| events.len() == window.limit);
-        let next = last.map(|event| Cursor { history: Some(history), sequence: event.sequence }.to_string());
+        let EventPage { history, events, next, .. } = page;
+        let next = next.map(|sequence| Cursor { history: Some(history), sequence }.to_string());
         let items = events.into_iter().map(Into::into).collect();
         Ok(Listed::Events(Json(EventList { history: history.uuid(), items, next })))
     }

@@ -3,7 +3,8 @@
 use super::parameters::{AFTER, LIMIT, bad_window};
 use super::*;
 use crate::wire::operator_offer::OfferList;
-use lendpay_domain::{ApplicationId, OfferId};
+use lendpay_domain::ApplicationId;
+use lendpay_domain::query::{FindOffers, OfferCursor, OffersOf};
 
 pub(crate) struct ListOffersApi<S>(pub Arc<Operator<S>>);
 
@@ -43,9 +44,13 @@ impl<S: Queries> ListOffersApi<S> {
     ) -> Result<Listed, Failed<ListOffers>> {
         let store = self.0.admit::<ListOffers>(&request)?;
         let application = path.0.ok_or_else(|| not_found(Resource::Application))?;
-        let window = request.window(OfferId::parse)?;
-        let page = store.offers_of(application, window, request.context.at).await?;
-        let page = page.ok_or_else(|| not_found(Resource::Application))?;
+        let window = request.window(OfferCursor::parse)?;
+        if store.find_application(application).await?.is_none() {
+            return Err(not_found(Resource::Application).into());
+        }
+        let of = OffersOf::Application(application);
+        let query = FindOffers { of, status: None, expires_before: None, now: request.context.at, window };
+        let page = store.find_offers(query).await?;
         Ok(Listed::Offers(Json(page.into())))
     }
 }

@@ -19,6 +19,7 @@ pub use rigged::{Fault, PANIC, Step};
 
 use crate::backend::{self, Backend, Remains};
 use lendpay_api::{Clock as _, PartnerSettings, partner_side};
+use lendpay_domain::query::FindEvents;
 use lendpay_domain::command::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome, Stamp};
 use lendpay_domain::event::Event;
 use lendpay_domain::key::{Area, Areas};
@@ -195,7 +196,7 @@ impl Context {
 
     /// Every event.
     pub async fn events(&self) -> Vec<Event> {
-        self.store().events(0, usize::MAX).await.expect("the store works").events
+        self.store().find_events(FindEvents::all(0, usize::MAX)).await.expect("the store works").events
     }
 
     /// The types of every event.

@@ -6,7 +6,11 @@ use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
-use lendpay_domain::store::{Answer, Commands, FindBuyers, Queries};
+use lendpay_domain::partner::Partner;
+use lendpay_domain::query::{
+    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
+};
+use lendpay_domain::store::{Answer, Commands, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
 use std::sync::Mutex;
 
@@ -91,24 +95,31 @@ impl<S: Queries> Queries for Rigged<S> {
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         self.inner.find_client(client).await
     }
+    async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
+        self.inner.find_partner(id).await
+    }
+    async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
+        self.inner.find_partners(query).await
+    }
+    async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
+        self.inner.find_application(id).await
+    }
+    async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
+        self.inner.find_applications(query).await
+    }
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
         self.inner.find_offer(application, offer, now).await
     }
-    async fn offers_of(
-        &self,
-        application: ApplicationId,
-        window: Window<OfferId>,
-        now: Timestamp,
-    ) -> Answer<Option<Page<Offer, OfferId>>> {
-        self.inner.offers_of(application, window, now).await
-    }
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        self.inner.find_buyers(query).await
+    async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+        self.inner.find_offers(query).await
     }
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
         self.inner.find_buyer(id).await
     }
-    async fn events(&self, after: u64, limit: usize) -> Answer<EventPage> {
-        self.inner.events(after, limit).await
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+        self.inner.find_buyers(query).await
+    }
+    async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
+        self.inner.find_events(query).await
     }
 }
