@@ -1,13 +1,14 @@
-//! The binary `lendpay`: reads settings, puts the rooms together, runs.
+//! The binary `lendpay`: reads the command line, and runs the command.
 
 mod client;
+mod command_line;
 mod demo;
 mod listener;
 mod metrics;
 mod oauth;
-mod operator_settings;
 mod outgoing;
 mod printable;
+mod runtime;
 mod secret_file;
 mod serve;
 mod settings;
@@ -19,9 +20,9 @@ mod telemetry;
 mod transfer;
 
 use clap::Parser as _;
+use command_line::{Command, CommandLine};
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
-use settings::{Command, Settings};
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::mpsc::channel;
@@ -34,11 +35,10 @@ fn main() -> ExitCode {
     if let Err(error) = keep_private() {
         return fail(&format!("core dumps cannot be turned off: {error}"));
     }
-    if let Err(problem) = settings::no_unknown_variables() {
+    if let Err(problem) = command_line::no_unknown_variables() {
         return fail(&problem);
     }
-    let settings = Settings::parse();
-    let result = match settings.command {
+    let result = match CommandLine::parse().command {
         Command::Serve(serve) => serve::run(&serve),
         Command::Demo(demo) => demo::run(&demo),
         Command::Export(export) => transfer::export(&export),

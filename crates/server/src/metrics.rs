@@ -5,13 +5,12 @@
 
 use crate::listener::ConnectionSlots;
 use crate::store::Kept;
-use lendpay_api::{BUCKETS, RequestCounts};
+use lendpay_api::{BUCKETS, RequestCounts, RouteCounts};
 use lendpay_domain::event::Subject;
 use lendpay_storage::embedded::OpenReport;
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 /// Everything that is counted.
 pub struct Metrics<S> {
@@ -36,46 +35,12 @@ impl<S: Kept> Metrics<S> {
     /// All of it, as it is now.
     pub fn write(&self) -> String {
         let mut page = Page(String::with_capacity(16 * 1024));
-        page.family("lendpay_build_info", "gauge", "The program that runs.");
-        page.sample("lendpay_build_info", &[("version", env!("CARGO_PKG_VERSION"))], 1);
-        let sides = [("partner", &self.partner), ("operator", &self.operator)];
-        page.family("lendpay_http_requests_total", "counter", "Requests by route and status.");
-        for (side, counts) in sides {
-            for route in counts.routes() {
-                for (status, count) in route.by_status() {
-                    let status = status.to_string();
-                    let labels = [("side", side), ("route", route.template()), ("status", status.as_str())];
-                    page.sample("lendpay_http_requests_total", &labels, count);
-                }
-            }
-        }
-        page.family(
-            "lendpay_http_request_duration_seconds",
-            "histogram",
-            "From the first byte of a request to the head of its answer.",
-        );
-        for (side, counts) in sides {
-            counts.routes().iter().filter(|route| route.total().0 > 0).for_each(|route| page.durations(side, route));
-        }
-        page.family(
-            "lendpay_rate_limited_total",
-            "counter",
-            "Requests that were refused with 429, by what was over its limit.",
-        );
-        for (over, count) in self.partner.limited() {
-            page.sample("lendpay_rate_limited_total", &[("over", over)], count);
-        }
-        page.family("lendpay_auth_failures_total", "counter", "Requests without valid credentials.");
-        for (side, counts) in sides {
-            page.sample("lendpay_auth_failures_total", &[("side", side)], counts.auth_failures());
-        }
-        page.connections(&self.slots);
-        page.single(
-            "lendpay_log_lines_dropped_total",
-            "counter",
-            "Log lines that were dropped, since nobody read them and 1 MiB waited.",
-            self.dropped_lines.load(Ordering::Relaxed),
-        );
+        let version = concat!(r#"version=""#, env!("CARGO_PKG_VERSION"), r#"""#);
+        page.gauges("lendpay_build_info", "The program that runs.", [(version, 1)]);
+        page.requests([("partner", &self.partner), ("operator", &self.operator)]);
+        page.connections(["partner", "operator"].into_iter().zip(&self.slots));
+        let help = "Log lines that were dropped, since nobody read them and 1 MiB waited.";
+        page.counters("lendpay_log_lines_dropped_total", help, [("", count(&self.dropped_lines))]);
         if let Some(store) = self.store.upgrade() {
             page.store(&*store);
         }
@@ -83,119 +48,120 @@ impl<S: Kept> Metrics<S> {
     }
 }
 
+fn count(counter: &AtomicU64) -> u64 {
+    counter.load(Ordering::Relaxed)
+}
+
 struct Page(String);
 
 impl Page {
     fn family(&mut self, name: &str, kind: &str, help: &str) {
-        // Writing to a String cannot fail.
-        let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
+        self.0.push_str(&format!("# HELP {name} {help}\n# TYPE {name} {kind}\n"));
     }
 
-    fn sample(&mut self, name: &str, labels: &[(&str, &str)], value: impl Display) {
-        self.0.push_str(name);
-        for (n, (label, text)) in labels.iter().enumerate() {
-            let before = if n == 0 { '{' } else { ',' };
-            // Routes, statuses and types hold nothing that would have to be escaped.
-            let _ = write!(self.0, "{before}{label}=\"{text}\"");
-        }
-        let _ = writeln!(self.0, "{} {value}", if labels.is_empty() { "" } else { "}" });
+    /// Routes, statuses and types hold nothing that would have to be escaped in labels.
+    fn sample(&mut self, name: &str, labels: impl Display, value: impl Display) {
+        let labels = labels.to_string();
+        let labels = if labels.is_empty() { labels } else { format!("{{{labels}}}") };
+        self.0.push_str(&format!("{name}{labels} {value}\n"));
     }
 
-    fn single(&mut self, name: &str, kind: &str, help: &str, value: impl Display) {
-        self.family(name, kind, help);
-        self.sample(name, &[], value);
+    fn counters<L: Display>(&mut self, name: &str, help: &str, samples: impl IntoIterator<Item = (L, u64)>) {
+        self.family(name, "counter", help);
+        samples.into_iter().for_each(|(labels, value)| self.sample(name, labels, value));
     }
 
-    fn durations(&mut self, side: &str, route: &lendpay_api::RouteCounts) {
+    fn gauges<L: Display, V: Display>(&mut self, name: &str, help: &str, samples: impl IntoIterator<Item = (L, V)>) {
+        self.family(name, "gauge", help);
+        samples.into_iter().for_each(|(labels, value)| self.sample(name, labels, value));
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
+        self.gauges(name, help, [("", value)]);
+    }
+
+    /// The sum of what a number of observations saw.
+    fn summary(&mut self, name: &str, help: &str, sum: impl Display, count: u64) {
+        self.family(name, "summary", help);
+        self.sample(&format!("{name}_sum"), "", sum);
+        self.sample(&format!("{name}_count"), "", count);
+    }
+
+    fn requests(&mut self, sides: [(&str, &Arc<RequestCounts>); 2]) {
+        let routes = || sides.iter().flat_map(|(side, counts)| counts.routes().iter().map(move |route| (*side, route)));
+        let by_status = routes().flat_map(|(side, route)| {
+            let labels = move |status| format!(r#"side="{side}",route="{}",status="{status}""#, route.template());
+            route.by_status().map(move |(status, count)| (labels(status), count))
+        });
+        self.counters("lendpay_http_requests_total", "Requests by route and status.", by_status);
+        let help = "From the first byte of a request to the head of its answer.";
+        self.family("lendpay_http_request_duration_seconds", "histogram", help);
+        routes().filter(|(_, route)| route.total().0 > 0).for_each(|(side, route)| self.durations(side, route));
+        let help = "Requests that were refused with 429, by what was over its limit.";
+        let limited = sides[0].1.limited().into_iter().map(|(over, count)| (format!(r#"over="{over}""#), count));
+        self.counters("lendpay_rate_limited_total", help, limited);
+        let failures = sides.map(|(side, counts)| (format!(r#"side="{side}""#), counts.auth_failures()));
+        self.counters("lendpay_auth_failures_total", "Requests without valid credentials.", failures);
+    }
+
+    fn durations(&mut self, side: &str, route: &RouteCounts) {
         let name = "lendpay_http_request_duration_seconds";
-        let (count, sum) = route.total();
-        let labels = [("side", side), ("route", route.template())];
+        let (bucket, (count, sum)) = (format!("{name}_bucket"), route.total());
+        let labels = format!(r#"side="{side}",route="{}""#, route.template());
         let mut so_far = 0;
         for (bound, more) in BUCKETS.iter().zip(route.buckets()) {
             so_far += more;
-            let bound = bound.as_secs_f64().to_string();
-            self.sample(&format!("{name}_bucket"), &[labels[0], labels[1], ("le", &bound)], so_far);
+            self.sample(&bucket, format_args!(r#"{labels},le="{}""#, bound.as_secs_f64()), so_far);
         }
-        self.sample(&format!("{name}_bucket"), &[labels[0], labels[1], ("le", "+Inf")], count.max(so_far));
+        self.sample(&bucket, format_args!(r#"{labels},le="+Inf""#), count.max(so_far));
         self.sample(&format!("{name}_sum"), &labels, sum.as_secs_f64());
         self.sample(&format!("{name}_count"), &labels, count.max(so_far));
     }
 
-    fn connections(&mut self, slots: &[Arc<ConnectionSlots>; 2]) {
-        let sides = || ["partner", "operator"].into_iter().zip(slots);
-        self.family("lendpay_connections", "gauge", "Connections that are open.");
-        for (side, slots) in sides() {
-            self.sample("lendpay_connections", &[("side", side)], slots.taken());
-        }
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        self.family("lendpay_connections_refused_total", "counter", "Connections that got no slot, and why.");
-        for (side, slots) in sides() {
-            for (reason, counter) in [("full", &slots.full), ("address", &slots.greedy)] {
-                let labels = [("side", side), ("reason", reason)];
-                self.sample("lendpay_connections_refused_total", &labels, count(counter));
-            }
-        }
-        self.family(
-            "lendpay_connections_ended_total",
-            "counter",
-            "Connections that were ended for being slow or idle, or to make room for others.",
-        );
-        for (side, slots) in sides() {
-            for (reason, counter) in [("head", &slots.slow), ("idle", &slots.idle), ("displaced", &slots.displaced)] {
-                let labels = [("side", side), ("reason", reason)];
-                self.sample("lendpay_connections_ended_total", &labels, count(counter));
-            }
-        }
+    fn connections<'a>(&mut self, sides: impl Iterator<Item = (&'a str, &'a Arc<ConnectionSlots>)> + Clone) {
+        let open = sides.clone().map(|(side, slots)| (format!(r#"side="{side}""#), slots.taken()));
+        self.gauges("lendpay_connections", "Connections that are open.", open);
+        let by_reason = |reasons: fn(&ConnectionSlots) -> Vec<(&str, &AtomicU64)>| {
+            sides.clone().flat_map(move |(side, slots)| {
+                let labels = move |reason| format!(r#"side="{side}",reason="{reason}""#);
+                reasons(slots).into_iter().map(move |(reason, counter)| (labels(reason), count(counter)))
+            })
+        };
+        let refused = by_reason(|slots| vec![("full", &slots.full), ("address", &slots.greedy)]);
+        self.counters("lendpay_connections_refused_total", "Connections that got no slot, and why.", refused);
+        let ended =
+            by_reason(|slots| vec![("head", &slots.slow), ("idle", &slots.idle), ("displaced", &slots.displaced)]);
+        let help = "Connections that were ended for being slow or idle, or to make room for others.";
+        self.counters("lendpay_connections_ended_total", help, ended);
     }
 
     fn store(&mut self, store: &impl Kept) {
         let stats = store.stats();
-        self.single(
-            "lendpay_store_up",
-            "gauge",
-            "1 while the store works.",
-            i32::from(store.failure_reason().is_none()),
-        );
-        if let Some(OpenReport { rebuilt, cut_bytes, .. }) = store.opened() {
+        self.gauge("lendpay_store_up", "1 while the store works.", u8::from(store.failure_reason().is_none()));
+        if let Some((OpenReport { rebuilt, cut_bytes, .. }, rebuild_estimate)) = store.files() {
             let help = "Bytes that the last start cut off the end of the log. Nobody had been told of what they hold.";
-            self.single("lendpay_log_cut_bytes", "gauge", help, cut_bytes);
+            self.gauge("lendpay_log_cut_bytes", help, cut_bytes);
             let help = "1 if the last start rebuilt the index from the log.";
-            self.single("lendpay_index_rebuilt", "gauge", help, i32::from(rebuilt));
-        }
-        if let Some(estimate) = store.rebuild_estimate() {
+            self.gauge("lendpay_index_rebuilt", help, u8::from(rebuilt));
             let help = "How long a start would take that had to rebuild the index.";
-            self.single("lendpay_index_rebuild_estimate_seconds", "gauge", help, seconds(estimate));
+            self.gauge("lendpay_index_rebuild_estimate_seconds", help, rebuild_estimate.as_secs_f64());
         }
-        self.single(
-            "lendpay_store_queue_depth",
-            "gauge",
-            "Commands that wait for the disk or the database.",
-            stats.queued,
-        );
-        self.family("lendpay_store_group_commands", "summary", "Commands of a group that was made durable.");
-        self.sample("lendpay_store_group_commands_sum", &[], stats.commands);
-        self.sample("lendpay_store_group_commands_count", &[], stats.groups);
-        self.single("lendpay_store_largest_group", "gauge", "The most commands that a group had.", stats.largest_group);
-        self.family("lendpay_store_sync_seconds", "summary", "Waiting for the disk, or for the database's commit.");
-        self.sample("lendpay_store_sync_seconds_sum", &[], seconds(stats.syncing));
-        self.sample("lendpay_store_sync_seconds_count", &[], stats.groups);
+        self.gauge("lendpay_store_queue_depth", "Commands that wait for the disk or the database.", stats.queued);
+        let help = "Commands of a group that was made durable.";
+        self.summary("lendpay_store_group_commands", help, stats.commands, stats.groups);
+        self.gauge("lendpay_store_largest_group", "The most commands that a group had.", stats.largest_group);
+        let help = "Waiting for the disk, or for the database's commit.";
+        self.summary("lendpay_store_sync_seconds", help, stats.syncing.as_secs_f64(), stats.groups);
         if let Some(standbys) = stats.standbys {
             let help = "Standbys that a commit waits for, as seen when /health/ready was asked last.";
-            self.single("lendpay_store_synchronous_standbys", "gauge", help, standbys);
+            self.gauge("lendpay_store_synchronous_standbys", help, standbys);
         }
-        self.family("lendpay_offer_transitions_total", "counter", "Offers by the status that they reached.");
-        for (kind, count) in Subject::TYPES.iter().zip(stats.events) {
-            if let Some(transition) = kind.strip_prefix("offer.") {
-                self.sample("lendpay_offer_transitions_total", &[("transition", transition)], count);
-            }
-        }
-        self.family("lendpay_events_total", "counter", "Events by type.");
-        for (kind, count) in Subject::TYPES.iter().zip(stats.events) {
-            self.sample("lendpay_events_total", &[("type", kind)], count);
-        }
+        let events = || Subject::TYPES.iter().zip(stats.events);
+        let transition =
+            |(kind, count): (&&str, u64)| Some((format!(r#"transition="{}""#, kind.strip_prefix("offer.")?), count));
+        let help = "Offers by the status that they reached.";
+        self.counters("lendpay_offer_transitions_total", help, events().filter_map(transition));
+        let by_type = events().map(|(kind, count)| (format!(r#"type="{kind}""#), count));
+        self.counters("lendpay_events_total", "Events by type.", by_type);
     }
-}
-
-fn seconds(duration: Duration) -> f64 {
-    duration.as_secs_f64()
 }

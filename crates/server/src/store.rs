@@ -1,15 +1,15 @@
 //! The kinds of stores, and what the service needs of one besides the ports.
 
 use crate::printable;
-use crate::settings::{Common, StorePlace};
+use crate::settings::Common;
 use lendpay_domain::Store;
 use lendpay_domain::store::Answer;
 use lendpay_storage::embedded::OpenReport;
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore, PostgresAddress, PostgresOptions, PostgresStore, StoreStats};
+use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use std::{fmt, io};
 
 /// A store that can be watched and closed.
 pub trait Kept: Store {
@@ -22,13 +22,8 @@ pub trait Kept: Store {
     /// Counters.
     fn stats(&self) -> StoreStats;
 
-    /// What opening the files did, if the store consists of files.
-    fn opened(&self) -> Option<OpenReport> {
-        None
-    }
-
-    /// How long rebuilding the index would take, if there is one.
-    fn rebuild_estimate(&self) -> Option<Duration> {
+    /// If the store consists of files: what opening them did, and how long rebuilding the index would take.
+    fn files(&self) -> Option<(OpenReport, Duration)> {
         None
     }
 
@@ -36,44 +31,43 @@ pub trait Kept: Store {
     fn close(&self) -> impl Future<Output = Answer<()>> + Send;
 }
 
-macro_rules! kept {
-    ($($store:ty { $($more:tt)* })+) => {$(
-        impl Kept for $store {
-            $($more)*
+impl Kept for EmbeddedStore {
+    fn failure(&self) -> impl Future<Output = String> + Send {
+        self.failure()
+    }
 
-            fn failure(&self) -> impl Future<Output = String> + Send {
-                self.failure()
-            }
+    fn failure_reason(&self) -> Option<String> {
+        self.problem()
+    }
 
-            fn stats(&self) -> StoreStats {
-                self.stats()
-            }
+    fn stats(&self) -> StoreStats {
+        self.stats()
+    }
 
-            async fn close(&self) -> Answer<()> {
-                self.close().await
-            }
-        }
-    )+};
+    fn files(&self) -> Option<(OpenReport, Duration)> {
+        Some((self.open_report(), self.rebuild_estimate()))
+    }
+
+    async fn close(&self) -> Answer<()> {
+        self.close().await
+    }
 }
 
-kept! {
-    EmbeddedStore {
-        fn failure_reason(&self) -> Option<String> {
-            self.problem()
-        }
-
-        fn opened(&self) -> Option<OpenReport> {
-            Some(self.open_report())
-        }
-
-        fn rebuild_estimate(&self) -> Option<Duration> {
-            Some(self.rebuild_estimate())
-        }
+impl Kept for PostgresStore {
+    fn failure(&self) -> impl Future<Output = String> + Send {
+        self.failure()
     }
-    PostgresStore {
-        fn failure_reason(&self) -> Option<String> {
-            self.failure_reason()
-        }
+
+    fn failure_reason(&self) -> Option<String> {
+        self.failure_reason()
+    }
+
+    fn stats(&self) -> StoreStats {
+        self.stats()
+    }
+
+    async fn close(&self) -> Answer<()> {
+        self.close().await
     }
 }
 
@@ -116,13 +110,4 @@ pub async fn open_postgres(address: &PostgresAddress, settings: &Common) -> Resu
     }
     let options = PostgresOptions { connections: settings.store_connections.into(), ..PostgresOptions::default() };
     PostgresStore::open(address, options).await.map_err(|error| error.to_string())
-}
-
-impl fmt::Display for StorePlace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sled(path) => write!(f, "sled:{}", path.display()),
-            Self::Postgres(address) => address.fmt(f),
-        }
-    }
 }

@@ -3,12 +3,10 @@
 mod file;
 
 use crate::client::http::Client;
-use crate::operator_settings::Access;
-use crate::serve;
-use crate::settings::{KeptIn, Migrate, StorePlace};
+use crate::runtime;
+use crate::settings::{Access, Export, HistoryCommand, Import, Migrate, StorePlace, Verify};
 use crate::system_clock::SystemClock;
-use clap::{Args, Subcommand};
-use file::{Destination, Progress, Tee, source};
+use file::{Destination, Tee, of_records, source, unbounded};
 use lendpay_api::Clock as _;
 use lendpay_api::transfer::{Lines, Problem, Reader, check};
 use lendpay_domain::change::Record;
@@ -19,40 +17,7 @@ use lendpay_storage::{
     EmbeddedExport, EmbeddedImport, EmbeddedOptions, ImportError, OpenError, PostgresImport, PostgresOptions,
     PostgresStore, verify_embedded,
 };
-use std::io::{BufReader, Seek as _, Write as _};
-
-/// What `export` needs.
-#[derive(Debug, Args)]
-pub struct Export {
-    /// Where to write to; - is standard output.
-    #[arg(value_name = "FILE|-")]
-    file: String,
-
-    /// Export from the running service, through its operator's side, in place of a store. An embedded store must be stopped.
-    #[arg(long)]
-    running: bool,
-
-    #[command(flatten)]
-    kept: KeptIn,
-
-    #[command(flatten)]
-    access: Access,
-}
-
-/// What `import` needs.
-#[derive(Debug, Args)]
-pub struct Import {
-    /// What to read; - is standard input.
-    #[arg(value_name = "FILE|-")]
-    file: String,
-
-    /// Add to a store that is not empty what it has not got. Nothing that is there is changed.
-    #[arg(long)]
-    merge: bool,
-
-    #[command(flatten)]
-    kept: KeptIn,
-}
+use std::io::{BufReader, Seek as _, Write};
 
 /// The store's cache: exports and imports go through it once, from one end to the other.
 fn options() -> EmbeddedOptions {
@@ -61,19 +26,12 @@ fn options() -> EmbeddedOptions {
     options
 }
 
-/// What `verify` needs.
-#[derive(Debug, Args)]
-pub struct Verify {
-    #[command(flatten)]
-    kept: KeptIn,
-}
-
 /// Writes everything to a file.
 pub fn export(settings: &Export) -> Result<(), String> {
     let mut destination = Destination::create(&settings.file)?;
     let records = match settings.running {
-        true => from_service(&settings.access, &mut destination)?,
-        false => from_store(&settings.kept.store, &mut destination)?,
+        true => from_service(&settings.access, destination.writer())?,
+        false => from_store(&settings.kept.store, destination.writer())?,
     };
     destination.finish()?;
     eprintln!("{records} records exported to {}.", settings.file);
@@ -90,9 +48,9 @@ fn existing(place: &StorePlace) -> Result<&StorePlace, String> {
     }
 }
 
-fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
+fn from_store(place: &StorePlace, to: &mut dyn Write) -> Result<u64, String> {
     let place = existing(place)?;
-    serve::runtime()?.block_on(async {
+    runtime::run(async {
         match place {
             StorePlace::Sled(path) => {
                 let export = EmbeddedExport::of_stopped(path).map_err(|error| match error {
@@ -113,17 +71,19 @@ fn from_store(place: &StorePlace, to: &mut Destination) -> Result<u64, String> {
 }
 
 fn unreadable(error: StoreError, reason: Option<String>) -> String {
-    let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
-    format!("the store cannot be read: {error}{reason}")
+    match reason {
+        Some(reason) => format!("the store cannot be read: {error}: {reason}"),
+        None => format!("the store cannot be read: {error}"),
+    }
 }
 
 async fn write<E: store::Export>(
     mut export: E,
     reason: impl Fn(&E) -> Option<String>,
-    to: &mut Destination,
+    to: &mut dyn Write,
 ) -> Result<u64, String> {
     let unwritable = |error: std::io::Error| format!("the export cannot be written: {error}");
-    let (mut lines, progress, mut records) = (Lines::default(), Progress::unknown("records"), 0);
+    let (mut lines, progress, mut records) = (Lines::default(), unbounded("records"), 0);
     to.write_all(&lines.header(SystemClock.now(), export.history())).map_err(unwritable)?;
     loop {
         let some = export.next().await.map_err(|error| unreadable(error, reason(&export)))?;
@@ -134,16 +94,16 @@ async fn write<E: store::Export>(
             to.write_all(&lines.record(record)).map_err(unwritable)?;
         }
         records += some.len() as u64;
-        progress.set(records);
+        progress.set_position(records);
     }
     to.write_all(&lines.end()).map_err(unwritable)?;
     Ok(records)
 }
 
-fn from_service(access: &Access, to: &mut Destination) -> Result<u64, String> {
+fn from_service(access: &Access, to: &mut dyn Write) -> Result<u64, String> {
     let body = Client::new(access)?.stream("/operator/export")?;
-    let progress = Progress::unknown("bytes");
-    let checked = check(BufReader::with_capacity(1 << 16, Tee::new(body, to, &progress)));
+    let from = unbounded("bytes").wrap_read(body);
+    let checked = check(BufReader::with_capacity(1 << 16, Tee { from, to }));
     checked.map(|checked| checked.records).map_err(|problem| format!("the export did not arrive complete: {problem}"))
 }
 
@@ -154,11 +114,11 @@ pub fn import(settings: &Import) -> Result<(), String> {
     // All of it is checked before anything is written.
     let checked = check(BufReader::with_capacity(1 << 16, &file)).map_err(refused)?;
     file.rewind().map_err(|error| format!("{} cannot be read again: {error}", settings.file))?;
-    let done = serve::runtime()?.block_on(async {
+    let done = runtime::run(async {
         let import = Importing::begin(&settings.kept.store, settings.merge, SystemClock.now()).await;
         let mut import = import.map_err(|error| error.to_string())?;
         let mut reader = Reader::new(BufReader::with_capacity(1 << 16, &file));
-        let (progress, mut records) = (Progress::of(checked.records), 0_u64);
+        let (progress, mut records) = (of_records(checked.records), 0_u64);
         let failed = |line: u64, error: ImportError| match error {
             // A record is a line.
             ImportError::Record { problem, back } => refused(Problem { line: line - back, what: problem.to_owned() }),
@@ -169,7 +129,7 @@ pub fn import(settings: &Import) -> Result<(), String> {
             last = reader.line();
             import.add(record).await.map_err(|error| failed(last, error))?;
             records += 1;
-            progress.set(records);
+            progress.set_position(records);
         }
         import.finish().await.map_err(|error| failed(last, error))
     })?;
@@ -184,20 +144,13 @@ pub fn import(settings: &Import) -> Result<(), String> {
     Ok(())
 }
 
-/// Commands on the history of a store.
-#[derive(Debug, Subcommand)]
-pub enum HistoryCommand {
-    /// Begin a new history: after a backup of a store was restored, and before the service starts on it. Readers of events
-    /// learn then that they have to read them again from the beginning.
-    New(KeptIn),
-}
-
 /// Begins a new history. An import does that, also one of nothing.
 pub fn history(HistoryCommand::New(kept): &HistoryCommand) -> Result<(), String> {
     let place = existing(&kept.store)?;
-    let done =
-        serve::runtime()?.block_on(async { Importing::begin(place, true, SystemClock.now()).await?.finish().await });
-    done.map_err(|error| error.to_string())?;
+    runtime::run(async {
+        let begun = async { Importing::begin(place, true, SystemClock.now()).await?.finish().await };
+        begun.await.map_err(|error: ImportError| error.to_string())
+    })?;
     eprintln!("A new history has begun. Readers of events have to read them again from the beginning.");
     Ok(())
 }
@@ -260,8 +213,8 @@ pub fn migrate(settings: &Migrate) -> Result<(), String> {
     let StorePlace::Postgres(address) = &settings.store else {
         return Err("an embedded store has no tables; name a database with --store postgres://…".to_owned());
     };
-    let steps =
-        serve::runtime()?.block_on(lendpay_storage::postgres::migrate(address)).map_err(|error| error.to_string())?;
+    let migrate = lendpay_storage::postgres::migrate(address);
+    let steps = runtime::run(async { migrate.await.map_err(|error| error.to_string()) })?;
     match steps {
         0 => eprintln!("The tables at {address} are up to date."),
         _ => eprintln!("The tables at {address} are up to date now, {steps} steps later."),

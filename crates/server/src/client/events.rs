@@ -2,7 +2,7 @@
 
 use super::http::{CallError, Client};
 use super::screen::{Columns, Screen};
-use crate::operator_settings::Access;
+use crate::settings::Access;
 use clap::Args;
 use lendpay_domain::HistoryId;
 use lendpay_domain::cursor::Cursor;

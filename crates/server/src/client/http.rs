@@ -1,7 +1,7 @@
 //! Calls of the operator's side.
 
-use crate::operator_settings::Access;
 use crate::outgoing;
+use crate::settings::Access;
 use serde_json::Value;
 use std::io::Read;
 use std::time::Duration;

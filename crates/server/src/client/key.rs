@@ -2,7 +2,7 @@
 
 use super::http::Client;
 use super::screen::{Columns, Screen, list};
-use crate::operator_settings::Access;
+use crate::settings::Access;
 use clap::{Args, Subcommand, ValueEnum};
 use lendpay_domain::{KeyId, PartnerId};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use super::http::Client;
 use super::key::{id, id_or_new};
 use super::screen::{Columns, Screen, list};
-use crate::operator_settings::Access;
+use crate::settings::Access;
 use clap::{Args, Subcommand};
 use lendpay_domain::{ApplicationId, OfferId, PartnerId};
 use serde_json::{Map, Value, json};

@@ -2,7 +2,7 @@
 
 use super::http::Client;
 use super::screen::{Columns, Screen};
-use crate::operator_settings::Access;
+use crate::settings::Access;
 use clap::{Args, Subcommand};
 use lendpay_domain::PartnerId;
 use serde_json::json;

@@ -2,10 +2,10 @@
 
 mod seed;
 
-use crate::serve::{self, Setup};
+use crate::runtime;
+use crate::serve::{Parts, Service};
 use crate::settings::{Demo, StorePlace};
 use crate::sockets::Socket;
-use crate::stop::StopSignals;
 use crate::store::{Kept, open_postgres, open_sled};
 use crate::telemetry;
 use seed::Seeded;
@@ -16,51 +16,45 @@ use tempfile::TempDir;
 /// Runs until Ctrl-C; leaves nothing behind unless a place for the data is given.
 pub fn run(settings: &Demo) -> Result<(), String> {
     let log = telemetry::start(&settings.common)?;
-    serve::runtime()?.block_on(async {
-        let setup = Setup::of_partners(bind(settings.listen)?, &settings.common, &log)?;
-        let place = Place::of(settings)?;
-        match place.store() {
-            StorePlace::Sled(path) => show(settings, setup, open_sled(&path, &settings.common, false)?, &place).await,
+    runtime::run(async {
+        let parts = Parts::of_partners(bind(settings.listen)?, &settings.common, &log)?;
+        let (place, _thrown_away) = place(settings)?;
+        match &place {
+            StorePlace::Sled(path) => show(settings, parts, open_sled(path, &settings.common, false)?, &place).await,
             StorePlace::Postgres(address) => {
-                lendpay_storage::postgres::migrate(&address).await.map_err(|error| error.to_string())?;
-                show(settings, setup, open_postgres(&address, &settings.common).await?, &place).await
+                lendpay_storage::postgres::migrate(address).await.map_err(|error| error.to_string())?;
+                show(settings, parts, open_postgres(address, &settings.common).await?, &place).await
             }
         }
     })
 }
 
-async fn show(settings: &Demo, setup: Setup<Socket>, store: impl Kept, place: &Place) -> Result<(), String> {
+async fn show(settings: &Demo, parts: Parts, store: impl Kept, place: &StorePlace) -> Result<(), String> {
     // Before the screen invites to press Ctrl-C.
-    let signals = StopSignals::listen()?;
-    let (setup, address) = setup.listen()?;
-    let seeded = seed::fill(&store).await.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
-    print!("{}", screen(address, settings.listen, &seeded, place));
-    serve::until_stopped(setup, store, &settings.common, signals, || {}).await
+    let service = Service::start(parts, store, &settings.common)?;
+    let seeded = seed::fill(service.store()).await;
+    let seeded = seeded.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
+    let end = match place {
+        _ if settings.data.is_none() && settings.store.is_none() => {
+            "Ctrl-C ends the demo and throws its data away.".into()
+        }
+        StorePlace::Sled(path) => format!("The data stays in {}. Ctrl-C ends the demo.", path.display()),
+        place => format!("The data stays at {place}. Ctrl-C ends the demo."),
+    };
+    print!("{}", screen(service.address(), settings.listen, &seeded, &end));
+    service.run(|| {}).await
 }
 
-/// Where the demo keeps its data.
-enum Place {
-    Kept(StorePlace),
-    ThrownAway(TempDir),
-}
-
-impl Place {
-    fn of(settings: &Demo) -> Result<Self, String> {
-        match (&settings.data, &settings.store) {
-            (Some(path), _) => Ok(Self::Kept(StorePlace::Sled(path.clone()))),
-            (None, Some(store)) => Ok(Self::Kept(store.clone())),
-            (None, None) => TempDir::with_prefix("lendpay-demo-")
-                .map(Self::ThrownAway)
-                .map_err(|error| format!("no temporary directory can be made: {error}; name one with --data")),
-        }
+/// Where the demo keeps its data, and the directory that is removed at the end, if it is in one.
+fn place(settings: &Demo) -> Result<(StorePlace, Option<TempDir>), String> {
+    let kept = settings.data.clone().map(StorePlace::Sled).or(settings.store.clone());
+    if let Some(place) = kept {
+        return Ok((place, None));
     }
-
-    fn store(&self) -> StorePlace {
-        match self {
-            Self::Kept(store) => store.clone(),
-            Self::ThrownAway(directory) => StorePlace::Sled(directory.path().to_owned()),
-        }
-    }
+    let directory = TempDir::with_prefix("lendpay-demo-");
+    let directory =
+        directory.map_err(|error| format!("no temporary directory can be made: {error}; name one with --data"))?;
+    Ok((StorePlace::Sled(directory.path().to_owned()), Some(directory)))
 }
 
 /// Listens on the wanted address, or on a free port of it.
@@ -72,54 +66,30 @@ fn bind(wanted: SocketAddr) -> Result<Socket, String> {
     bound.map_err(|error| format!("cannot listen on {wanted}: {error}; choose another address with --listen"))
 }
 
-fn screen(address: SocketAddr, wanted: SocketAddr, seeded: &Seeded, place: &Place) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::new();
-    let mut line = |line: &str| {
-        // Writing to a String cannot fail.
-        let _ = writeln!(text, "{line}");
+fn screen(address: SocketAddr, wanted: SocketAddr, seeded: &Seeded, end: &str) -> String {
+    let Seeded { key, application, offers } = seeded;
+    let moved = match address != wanted && wanted.port() != 0 {
+        true => format!("  {wanted} is in use; this is a free port instead.\n"),
+        false => String::new(),
     };
-    line("Lendpay demo");
-    line("");
-    if address != wanted && wanted.port() != 0 {
-        line(&format!("  {wanted} is in use; this is a free port instead."));
-    }
-    line(&format!("  Documentation   http://{address}/docs"));
-    line(&format!("  API key         {}", seeded.key));
-    line(&format!("  Application     {}", seeded.application));
-    for (offer, what) in &seeded.offers {
-        line(&format!("  Offer           {offer}  {what}"));
-    }
-    line("");
-    line("Accept the first offer:");
-    line("");
-    line(&accept_line(address, seeded));
-    line("");
-    line("Create a buyer:");
-    line("");
-    line(&create_line(address, seeded));
-    line("");
-    line(&match place {
-        Place::Kept(StorePlace::Sled(path)) => format!("The data stays in {}. Ctrl-C ends the demo.", path.display()),
-        Place::Kept(place) => format!("The data stays at {place}. Ctrl-C ends the demo."),
-        Place::ThrownAway(_) => "Ctrl-C ends the demo and throws its data away.".to_owned(),
-    });
-    text
-}
-
-fn accept_line(address: SocketAddr, seeded: &Seeded) -> String {
-    let (offer, _) = seeded.offers[0];
+    let list: String = offers.iter().map(|(offer, what)| format!("  Offer           {offer}  {what}\n")).collect();
+    let first = offers[0].0;
     format!(
-        "curl -X POST http://{address}/lending/applications/{}/offers/{offer}/accept -H 'X-Service-ApiKey: {}'",
-        seeded.application, seeded.key
-    )
-}
+        r#"Lendpay demo
 
-fn create_line(address: SocketAddr, seeded: &Seeded) -> String {
-    format!(
-        "curl -X POST http://{address}/payments/buyers -H 'X-Service-ApiKey: {}' -d \
-         '{{\"name\":\"Northwind Bicycles Ltd\",\"countryCode\":\"GB\",\"type\":0,\
-         \"bankAccount\":{{\"currencyCode\":\"GBP\",\"iban\":\"GB33BUKB20201555555555\"}}}}' -H 'Content-Type: application/json'",
-        seeded.key
+{moved}  Documentation   http://{address}/docs
+  API key         {key}
+  Application     {application}
+{list}
+Accept the first offer:
+
+curl -X POST http://{address}/lending/applications/{application}/offers/{first}/accept -H 'X-Service-ApiKey: {key}'
+
+Create a buyer:
+
+curl -X POST http://{address}/payments/buyers -H 'X-Service-ApiKey: {key}' -d '{{"name":"Northwind Bicycles Ltd","countryCode":"GB","type":0,"bankAccount":{{"currencyCode":"GBP","iban":"GB33BUKB20201555555555"}}}}' -H 'Content-Type: application/json'
+
+{end}
+"#
     )
 }

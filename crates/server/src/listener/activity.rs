@@ -4,6 +4,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 
+/// How long the head of a request may take to arrive.
+const HEAD_TIME: Duration = Duration::from_secs(10);
+
 /// How long a connection may take for what.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeouts {
@@ -13,6 +16,12 @@ pub struct Timeouts {
     pub head: Duration,
     /// Between two requests, and for the client to take anything of an answer.
     pub idle: Duration,
+}
+
+impl Timeouts {
+    pub fn new(request: Duration, idle: Duration) -> Self {
+        Self { request, head: request.min(HEAD_TIME), idle }
+    }
 }
 
 /// The state of a connection.

@@ -1,12 +1,10 @@
-//! A socket of HTTP/2 that knows what passes through it: whether a request's head is incomplete, and whether the client
+//! What passes through a socket of HTTP/2: whether a request's head is incomplete, and whether the client
 //! takes answers. Neither is to be learned from hyper.
 
 use super::activity::Activity;
-use std::io::{self, IoSlice};
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio_util::io::{InspectReader, InspectWriter};
 
 /// RFC 9113: the connection preface of a client (3.4), and of frames (4.1, 6.1, 6.2, 6.10) what is needed here.
 const PREFACE: usize = 24;
@@ -72,72 +70,22 @@ impl Frames {
     }
 }
 
-/// The socket.
-pub struct FramedSocket<S> {
+/// A socket that tells what passes.
+pub fn watch<S: AsyncRead + AsyncWrite + Unpin>(
     socket: S,
     activity: Arc<Activity>,
-    read: Frames,
-    written: Frames,
-}
-
-impl<S> FramedSocket<S> {
-    pub fn new(socket: S, activity: Arc<Activity>) -> Self {
-        Self { socket, activity, read: Frames::after(PREFACE), written: Frames::after(0) }
-    }
-}
-
-impl<S: AsyncRead + Unpin> AsyncRead for FramedSocket<S> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let this = &mut *self;
-        let before = buffer.filled().len();
-        let polled = Pin::new(&mut this.socket).poll_read(cx, buffer);
-        let bytes = &buffer.filled()[before..];
-        if !bytes.is_empty() {
-            let passed = this.read.pass(bytes);
-            this.activity.received_frames(passed.end_of_head, this.read.in_head);
+) -> impl AsyncRead + AsyncWrite + Unpin {
+    let (mut read, mut written, sending) = (Frames::after(PREFACE), Frames::after(0), Arc::clone(&activity));
+    let socket = InspectWriter::new(socket, move |bytes| {
+        // Pings and the like say nothing about the answers.
+        if written.pass(bytes).data {
+            sending.sent();
         }
-        polled
-    }
-}
-
-impl<S: AsyncWrite + Unpin> AsyncWrite for FramedSocket<S> {
-    fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
-    }
-
-    fn poll_write_vectored(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        slices: &[IoSlice<'_>],
-    ) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        let polled = Pin::new(&mut this.socket).poll_write_vectored(cx, slices);
-        if let Poll::Ready(Ok(mut written)) = polled {
-            let mut data = false;
-            for slice in slices {
-                let length = written.min(slice.len());
-                data |= this.written.pass(&slice[..length]).data;
-                written -= length;
-            }
-            // Pings and the like say nothing about the answers.
-            if data {
-                this.activity.sent();
-            }
-        }
-        polled
-    }
-
-    fn is_write_vectored(&self) -> bool {
-        self.socket.is_write_vectored()
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_shutdown(cx)
-    }
+    });
+    InspectReader::new(socket, move |bytes| {
+        let ended = read.pass(bytes).end_of_head;
+        activity.received_frames(ended, read.in_head);
+    })
 }
 
 #[cfg(test)]

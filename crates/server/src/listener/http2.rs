@@ -1,21 +1,15 @@
 //! A connection that speaks HTTP/2, which the client asks for inside TLS.
 
-use super::ListenerContext;
-use super::connection::{Ends, run};
-use super::frames::FramedSocket;
-use super::slots::Slot;
-use futures_util::FutureExt as _;
+use super::connection::Connection;
+use super::frames;
 use hyper::body::Incoming;
 use hyper::server::conn::http2;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use poem::{Endpoint, Response};
-use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio_util::sync::CancellationToken;
 
 /// How many requests a connection may have at a time.
 const STREAMS: u32 = 32;
@@ -35,21 +29,10 @@ const SEND_BUFFER: usize = 64 * 1024;
 const PING: Duration = Duration::from_secs(20);
 
 /// Serves requests until either side closes, nothing has happened for too long, or the process stops.
-pub async fn serve<S, E>(
-    stream: S,
-    ends: Ends,
-    slot: Arc<Slot>,
-    context: Arc<ListenerContext<E>>,
-    stop: CancellationToken,
-) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    E: Endpoint<Output = Response> + 'static,
-{
-    let service = service_fn(|request: hyper::Request<Incoming>| {
-        let request = ends.request(request, Instant::now());
-        Arc::clone(&context).answer(request, Arc::clone(&slot)).map(Ok::<_, Infallible>)
-    });
-    let connection = pin!(
+pub async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, connection: Connection) {
+    let service = service_fn(|request: hyper::Request<Incoming>| connection.answer(request, Instant::now()));
+    let socket = frames::watch(stream, Arc::clone(&connection.slot.activity));
+    let http = pin!(
         http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .max_concurrent_streams(STREAMS)
@@ -59,7 +42,7 @@ pub async fn serve<S, E>(
             .max_send_buf_size(SEND_BUFFER)
             .keep_alive_interval(PING)
             .keep_alive_timeout(PING)
-            .serve_connection(TokioIo::new(FramedSocket::new(stream, Arc::clone(&slot.activity))), service)
+            .serve_connection(TokioIo::new(socket), service)
     );
-    run(connection, http2::Connection::graceful_shutdown, &slot, &context, &stop).await;
+    connection.run(http, http2::Connection::graceful_shutdown).await;
 }

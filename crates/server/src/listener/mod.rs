@@ -2,95 +2,52 @@
 //!
 //! poem's own server has no bound for the time that a request's head may take, and what hyper refuses by itself (a head that
 //! is not HTTP, too long or too slow) never reaches an endpoint. So the connections are hyper's, with poem's endpoint inside,
-//! and [`watched::Watched`] (HTTP/1) or [`frames::FramedSocket`] (HTTP/2) between hyper and the socket.
+//! and [`watched::Watched`] (HTTP/1) or [`frames::watch`] (HTTP/2) between hyper and the socket.
 
 mod activity;
 mod answer;
 mod connection;
 mod frames;
+mod http1;
 mod http2;
 mod slots;
 mod tls;
 mod watched;
 
+pub use activity::Timeouts;
 pub use slots::ConnectionSlots;
 pub use tls::Tls;
 
-use activity::Timeouts;
-use answer::Answer;
 use lendpay_api::{Clock, Side};
-use poem::http::{HeaderValue, header};
-use poem::{Endpoint, Request, Response};
+use poem::Response;
+use poem::endpoint::BoxEndpoint;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use slots::Slot;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-
-/// How long the head of a request may take to arrive.
-const HEAD_TIME: Duration = Duration::from_secs(10);
 
 /// How many refused connections may be kept open at once, so that their answers arrive.
 const LINGERING: usize = 64;
 
 /// What the connections of a listener share.
-pub struct ListenerContext<E> {
-    endpoint: E,
+pub struct ListenerContext {
+    pub endpoint: BoxEndpoint<'static, Response>,
     /// Which side it is, and the time, for answers that no endpoint makes.
-    side: Side,
-    clock: Arc<dyn Clock>,
-    timeouts: Timeouts,
-    tls: Option<Arc<Tls>>,
-    slots: Arc<ConnectionSlots>,
-}
-
-/// What holds for the connections of every listener.
-#[derive(Clone)]
-pub struct ConnectionLimits {
-    /// How long a request may take.
-    pub request: Duration,
-    /// How long a connection may do nothing, or its client take nothing of an answer.
-    pub idle: Duration,
-    /// TLS, if it is to be spoken.
+    pub side: Side,
+    pub clock: Arc<dyn Clock>,
+    pub timeouts: Timeouts,
     pub tls: Option<Arc<Tls>>,
+    pub slots: Arc<ConnectionSlots>,
 }
 
-impl<E> ListenerContext<E> {
-    /// The context of connections to an endpoint.
-    pub fn new(
-        endpoint: E,
-        side: Side,
-        clock: Arc<dyn Clock>,
-        limits: ConnectionLimits,
-        slots: Arc<ConnectionSlots>,
-    ) -> Self {
-        let ConnectionLimits { request, idle, tls } = limits;
-        let timeouts = Timeouts { request, head: request.min(HEAD_TIME), idle };
-        Self { endpoint, side, clock, timeouts, tls, slots }
-    }
-
-    /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client.
-    fn answer(self: Arc<Self>, request: Request, slot: Arc<Slot>) -> impl Future<Output = hyper::Response<Answer>>
-    where
-        E: Endpoint<Output = Response>,
-    {
-        let running = slot.activity.run();
-        async move {
-            // In a box of its own: hyper keeps the place of a connection's last request, and this takes kilobytes.
-            let mut response = Box::pin(self.endpoint.get_response(request)).await;
-            drop(running);
-            if slot.activity.is_displaced() {
-                // The client has to know that it is the last one. HTTP/2 has no such header: hyper leaves it out.
-                response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
-            }
-            hyper::Response::from(response).map(|body| Answer::new(body, slot))
-        }
-    }
-
+impl ListenerContext {
     /// A whole HTTP/1.1 response for a request that no endpoint sees.
     fn refusal(&self, status: u16) -> Vec<u8> {
         lendpay_api::refusal(self.side, self.tls.is_some(), status, self.clock.now())
@@ -104,15 +61,39 @@ pub fn raise_descriptor_limit() -> usize {
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {
         tracing::warn!(%error, "the limit of open files cannot be raised");
     }
-    getrlimit(Resource::Nofile).current.and_then(|limit| limit.try_into().ok()).unwrap_or(usize::MAX)
+    getrlimit(Resource::Nofile).current.map_or(usize::MAX, |limit| limit as usize)
 }
 
-/// Accepts and serves connections until `stop`, then closes the socket and returns those that are still open.
-pub async fn accept<E: Endpoint<Output = Response> + 'static>(
-    listener: TcpListener,
-    context: Arc<ListenerContext<E>>,
+/// A socket whose connections are accepted and served.
+pub struct Listener {
+    pub address: SocketAddr,
+    accepting: JoinHandle<TaskTracker>,
     stop: CancellationToken,
-) -> TaskTracker {
+}
+
+impl Listener {
+    /// Begins to accept connections.
+    pub fn start(socket: TcpListener, context: ListenerContext) -> Result<Self, String> {
+        let address = socket.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
+        let stop = CancellationToken::new();
+        let accepting = tokio::spawn(accept(socket, Arc::new(context), stop.clone()));
+        Ok(Self { address, accepting, stop })
+    }
+
+    /// Closes the socket, and lets the requests that run finish until `end`.
+    pub async fn end(self, end: Instant) -> Result<(), String> {
+        self.stop.cancel();
+        let connections = self.accepting.await.map_err(|error| format!("the listener ended early: {error}"))?;
+        connections.close();
+        if tokio::time::timeout_at(end, connections.wait()).await.is_err() {
+            tracing::warn!(open = connections.len(), "connections were cut off at the end of the grace period");
+        }
+        Ok(())
+    }
+}
+
+/// Accepts and serves connections until `stop`, then returns those that are still open.
+async fn accept(listener: TcpListener, context: Arc<ListenerContext>, stop: CancellationToken) -> TaskTracker {
     let connections = TaskTracker::new();
     let lingering = Arc::new(Semaphore::new(LINGERING));
     loop {
@@ -138,7 +119,7 @@ pub async fn accept<E: Endpoint<Output = Response> + 'static>(
 }
 
 /// Tells a client that there is no slot for it.
-fn refuse<E>(mut stream: TcpStream, context: &ListenerContext<E>, lingering: &Arc<Semaphore>) {
+fn refuse(mut stream: TcpStream, context: &ListenerContext, lingering: &Arc<Semaphore>) {
     if context.tls.is_some() {
         // It could not read it, and a handshake is what costs most.
         return;
@@ -149,15 +130,7 @@ fn refuse<E>(mut stream: TcpStream, context: &ListenerContext<E>, lingering: &Ar
         let _permit = permit;
         // The kernel takes so little at once.
         if stream.write_all(&answer).await.is_ok() && stream.shutdown().await.is_ok() {
-            connection::linger(stream).await;
+            http1::linger(stream).await;
         }
     });
-}
-
-/// Lets the requests that run finish, for at most `grace`.
-pub async fn drain(connections: TaskTracker, grace: Duration) {
-    connections.close();
-    if tokio::time::timeout(grace, connections.wait()).await.is_err() {
-        tracing::warn!(open = connections.len(), "connections were cut off at the end of the grace period");
-    }
 }

@@ -24,7 +24,7 @@ const SMALL: usize = 4 * 1024;
 const BUSY: usize = 64;
 
 /// The slots of a listener.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct ConnectionSlots {
     most: usize,
     held: Mutex<Held>,
@@ -68,16 +68,7 @@ pub struct Slot {
 impl ConnectionSlots {
     /// Room for so many connections, at least two.
     pub fn new(most: usize) -> Arc<Self> {
-        Arc::new(Self {
-            most: most.max(2),
-            held: Mutex::default(),
-            unsent: AtomicUsize::new(0),
-            full: AtomicU64::new(0),
-            greedy: AtomicU64::new(0),
-            slow: AtomicU64::new(0),
-            idle: AtomicU64::new(0),
-            displaced: AtomicU64::new(0),
-        })
+        Arc::new(Self { most: most.max(2), ..Self::default() })
     }
 
     /// A slot for a connection from `peer`, if there is one for it.

@@ -1,13 +1,15 @@
 //! TLS for both listeners: HTTP/2 and HTTP/1.1, with a certificate that may be renewed while the service runs.
 
+use crate::secret_file;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::convert::Infallible;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio_rustls::{Accept, TlsAcceptor};
 
@@ -38,7 +40,7 @@ impl Tls {
     }
 
     /// Reads the files again whenever they change. While they do not belong together, such as between the renewal of one and
-    /// of the other, the last pair that did stays.
+    /// of the other, or others can read the key, the last pair stays.
     pub async fn renew(&self) -> Infallible {
         let mut seen = self.changed();
         loop {
@@ -58,18 +60,17 @@ impl Tls {
         }
     }
 
-    fn changed(&self) -> [Option<(SystemTime, u64)>; 2] {
-        [&self.certificate, &self.key].map(|path| {
-            let file = std::fs::metadata(path).ok()?;
-            Some((file.modified().ok()?, file.len()))
-        })
+    /// What is different once a file is another one, or its contents or its mode are others; None while there is none.
+    fn changed(&self) -> [Option<(u64, i64, i64)>; 2] {
+        [&self.certificate, &self.key]
+            .map(|path| std::fs::metadata(path).ok().map(|file| (file.ino(), file.ctime(), file.ctime_nsec())))
     }
 }
 
 fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.map_err(|error| format!("no certificate can be read from {}: {error}", certificate.display()))?;
-    let secret = PrivateKeyDer::from_pem_file(key)
+    let secret = PrivateKeyDer::from_pem_reader(secret_file::open(key)?)
         .map_err(|error| format!("no private key can be read from {}: {error}", key.display()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
     let config =

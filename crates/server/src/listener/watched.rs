@@ -1,9 +1,8 @@
 //! A socket that knows what hyper does with it.
 //!
-//! It notices when the first byte of a request arrives, so that a head that drips in can be timed, and it replaces the
+//! It notices when the first byte of a request arrives, so that a head that drips in can be timed, and it holds back the
 //! responses that hyper makes by itself, which have no body and none of the headers that every response must carry.
 
-use super::ListenerContext;
 use super::activity::Activity;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,21 +11,21 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A socket under watch.
-pub struct Watched<S, E> {
+pub struct Watched<S> {
     socket: S,
     activity: Arc<Activity>,
-    context: Arc<ListenerContext<E>>,
-    /// What is written in place of hyper's own response, and how much of it is out.
-    replacement: Option<(Vec<u8>, usize)>,
+    /// The status of hyper's own response, which is its last. The socket stays open for one in its place.
+    refused: Option<u16>,
 }
 
-impl<S, E> Watched<S, E> {
-    pub fn new(socket: S, activity: Arc<Activity>, context: Arc<ListenerContext<E>>) -> Self {
-        Self { socket, activity, context, replacement: None }
+impl<S> Watched<S> {
+    pub fn new(socket: S, activity: Arc<Activity>) -> Self {
+        Self { socket, activity, refused: None }
     }
 
-    pub fn into_inner(self) -> S {
-        self.socket
+    /// The socket, and the status of the response that is still to be written, if there is one.
+    pub fn into_parts(self) -> (S, Option<u16>) {
+        (self.socket, self.refused)
     }
 }
 
@@ -41,7 +40,7 @@ fn made_by_hyper(bytes: &[u8]) -> Option<u16> {
     std::str::from_utf8(bytes.get(9..12)?).ok()?.parse().ok()
 }
 
-impl<S: AsyncRead + Unpin, E> AsyncRead for Watched<S, E> {
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let polled = Pin::new(&mut self.socket).poll_read(cx, buffer);
@@ -52,7 +51,7 @@ impl<S: AsyncRead + Unpin, E> AsyncRead for Watched<S, E> {
     }
 }
 
-impl<S: AsyncWrite + Unpin, E> AsyncWrite for Watched<S, E> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         self.poll_write_vectored(cx, &[IoSlice::new(bytes)])
     }
@@ -63,28 +62,14 @@ impl<S: AsyncWrite + Unpin, E> AsyncWrite for Watched<S, E> {
         cx: &mut Context<'_>,
         slices: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let this = &mut *self;
-        if this.replacement.is_none() {
-            // A head is always the first slice.
-            match slices.first().and_then(|head| made_by_hyper(head)) {
-                None => {
-                    let written = ready!(Pin::new(&mut this.socket).poll_write_vectored(cx, slices));
-                    this.activity.sent();
-                    return Poll::Ready(written);
-                }
-                Some(status) => this.replacement = Some((this.context.refusal(status), 0)),
-            }
+        // A head is always the first slice.
+        if let Some(status) = slices.first().and_then(|head| made_by_hyper(head)) {
+            self.refused = Some(status);
+            return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
         }
-        if let Some((replacement, written)) = &mut this.replacement {
-            while *written < replacement.len() {
-                match ready!(Pin::new(&mut this.socket).poll_write(cx, &replacement[*written..]))? {
-                    0 => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                    n => *written += n,
-                }
-            }
-        }
-        this.replacement = None;
-        Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()))
+        let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, slices));
+        self.activity.sent();
+        Poll::Ready(written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -96,7 +81,10 @@ impl<S: AsyncWrite + Unpin, E> AsyncWrite for Watched<S, E> {
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_shutdown(cx)
+        match self.refused {
+            Some(_) => Poll::Ready(Ok(())),
+            None => Pin::new(&mut self.socket).poll_shutdown(cx),
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Fetching an authorization server's keys, and finding out where they are.
 
-use crate::outgoing::{self, Address, Trust};
+use crate::outgoing;
+use crate::settings::{Address, Trust};
 use lendpay_api::{KeySource, TraceParent};
 use serde::Deserialize;
 use std::future::Future;

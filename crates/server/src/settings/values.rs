@@ -1,9 +1,7 @@
 //! Values of settings, read from text.
 
 use lendpay_api::{BadRateLimit, RateLimit};
-use std::fmt;
 use std::net::{SocketAddr, ToSocketAddrs as _};
-use std::str::FromStr;
 use std::time::Duration;
 use tracing_subscriber::filter::Targets;
 
@@ -48,46 +46,14 @@ pub fn seconds_or_none(text: &str) -> Result<Duration, String> {
     if text == "0" { Ok(Duration::ZERO) } else { seconds(text) }
 }
 
-/// `--rate-limit`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rate {
-    Limited(RateLimit),
-    Off,
-}
+/// A limit, or none. Under a name of its own: clap would take an `Option` for a setting that may be left out.
+pub type Rate = Option<RateLimit>;
 
-impl Rate {
-    /// The limit, if there is one.
-    pub const fn limit(self) -> Option<RateLimit> {
-        match self {
-            Self::Limited(limit) => Some(limit),
-            Self::Off => None,
-        }
-    }
-}
-
-impl Default for Rate {
-    fn default() -> Self {
-        Self::Limited(RateLimit::DEFAULT)
-    }
-}
-
-impl fmt::Display for Rate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Limited(limit) => limit.fmt(f),
-            Self::Off => f.write_str("off"),
-        }
-    }
-}
-
-impl FromStr for Rate {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "off" => Ok(Self::Off),
-            text => text.parse().map(Self::Limited).map_err(|error: BadRateLimit| format!("{error}, or off")),
-        }
+/// Reads `--rate-limit`.
+pub fn rate(text: &str) -> Result<Rate, String> {
+    match text {
+        "off" => Ok(None),
+        text => text.parse().map(Some).map_err(|error: BadRateLimit| format!("{error}, or off")),
     }
 }
 
@@ -97,12 +63,9 @@ mod tests {
 
     #[test]
     fn a_rate_limit_is_a_limit_or_off() {
-        assert_eq!("off".parse(), Ok(Rate::Off));
-        assert_eq!("2000/300s".parse(), Ok(Rate::default()));
-        for rate in [Rate::Off, Rate::default()] {
-            assert_eq!(rate.to_string().parse(), Ok(rate));
-        }
-        assert!("none".parse::<Rate>().is_err_and(|problem| problem.contains("off")));
+        assert_eq!(rate("off"), Ok(None));
+        assert_eq!(rate("2000/300s"), Ok(Some(RateLimit::DEFAULT)));
+        assert!(rate("none").is_err_and(|problem| problem.contains("off")));
     }
 
     #[test]

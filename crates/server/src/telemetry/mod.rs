@@ -6,7 +6,6 @@ mod lines;
 mod otlp;
 
 pub use lines::LAST_WAIT;
-pub use otlp::Collector;
 
 use crate::settings::{Common, LogFormat};
 use json_lines::JsonLines;

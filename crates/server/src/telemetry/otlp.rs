@@ -3,7 +3,8 @@
 //! The shell reports each request when it is answered, so spans are built whole, and tracing's own spans, which would cost
 //! every request something even when nobody collects, are not needed.
 
-use crate::outgoing::{self, Trust};
+use crate::outgoing;
+use crate::settings::Trust;
 use bytes::Bytes;
 use lendpay_api::{Span, TraceParent, Traces, span_id};
 use opentelemetry::trace::{SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
@@ -14,7 +15,6 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{
     BatchConfigBuilder, BatchSpanProcessor, SpanData, SpanEvents, SpanLinks, SpanProcessor as _,
 };
-use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 use url::Url;
@@ -31,26 +31,6 @@ const QUEUE: usize = 16 * 1024;
 /// How many spans one request carries.
 const BATCH: usize = 2 * 1024;
 
-/// A collector's address.
-#[derive(Clone, Debug)]
-pub struct Collector(Url);
-
-impl FromStr for Collector {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-        url.map(Self).ok_or_else(|| "write an address such as http://localhost:4318".to_owned())
-    }
-}
-
-impl Collector {
-    /// Where it takes traces (OpenTelemetry Protocol Exporter, "Endpoint URLs for OTLP/HTTP").
-    fn traces(&self) -> String {
-        format!("{}/v1/traces", self.0.as_str().trim_end_matches('/'))
-    }
-}
-
 /// Sends a span for each request. What still waits when it is dropped is sent then.
 #[derive(Debug)]
 pub struct Otlp {
@@ -62,14 +42,15 @@ pub struct Otlp {
 
 impl Otlp {
     /// Starts the thread that sends. `share` is from 0 to 1.
-    pub fn start(collector: &Collector, share: f64, trust: &Trust) -> Result<Self, String> {
+    pub fn start(collector: &Url, share: f64, trust: &Trust) -> Result<Self, String> {
         let exporter = SpanExporter::builder()
             .with_http()
             .with_http_client(Sending {
-                agent: outgoing::agent(&collector.0, PATIENCE, trust)?,
+                agent: outgoing::agent(collector, PATIENCE, trust)?,
                 failing: AtomicBool::new(false),
             })
-            .with_endpoint(collector.traces())
+            // OpenTelemetry Protocol Exporter, "Endpoint URLs for OTLP/HTTP".
+            .with_endpoint(format!("{}/v1/traces", collector.as_str().trim_end_matches('/')))
             .with_timeout(PATIENCE)
             .build()
             .map_err(|error| format!("--otlp-endpoint: {error}"))?;

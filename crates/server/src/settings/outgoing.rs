@@ -1,10 +1,12 @@
-//! Addresses of services that are trusted with a secret, or whose answers are believed.
+//! Other programs that the service calls: their addresses, and which certificates are trusted.
 
+use clap::Args;
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// An address that is https, or http on this machine. The text is kept as it was written, since issuers are compared
+/// An address of a service that is trusted with a secret, or whose answers are believed: https, or http on this machine. The text is kept as it was written, since issuers are compared
 /// letter by letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
@@ -35,7 +37,7 @@ impl FromStr for Address {
 }
 
 /// Whether the host is this machine.
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),
@@ -48,6 +50,21 @@ impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
+}
+
+/// Which certificates are trusted.
+#[derive(Debug, Args)]
+pub struct Trust {
+    /// A file with certificates in PEM. HTTPS connections to other programs trust these authorities in place of the
+    /// ones that the machine trusts.
+    #[arg(long, env = "LENDPAY_CA", value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+}
+
+/// Reads the address of a collector.
+pub fn collector(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
+    url.ok_or_else(|| "write an address such as http://localhost:4318".to_owned())
 }
 
 #[cfg(test)]

@@ -1,12 +1,13 @@
 //! Settings of the operator's side: for the service that has one, and for the commands that call it.
 
-use crate::outgoing::{Address, Trust};
+use super::outgoing::{Address, Trust};
+use super::values::socket_address;
 use crate::secret_file;
 use clap::Args;
 use lendpay_api::{Hosts, OperatorKey};
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
 use std::str::FromStr;
 
 /// A text that is never shown.
@@ -49,18 +50,15 @@ pub struct KeySource {
 impl KeySource {
     /// The key's text, if there is one.
     pub fn text(&self) -> Result<Option<String>, String> {
-        match (&self.operator_key, &self.operator_key_file) {
-            (Some(Secret(key)), _) => Ok(Some(key.clone())),
-            (None, Some(path)) => read(path).map(Some),
-            (None, None) => Ok(None),
-        }
+        let path = match (&self.operator_key, &self.operator_key_file) {
+            (Some(Secret(key)), _) => return Ok(Some(key.clone())),
+            (None, Some(path)) => path,
+            (None, None) => return Ok(None),
+        };
+        let text = std::io::read_to_string(secret_file::open(path)?);
+        let text = text.map_err(|error| format!("the operator key cannot be read from {}: {error}", path.display()))?;
+        Ok(Some(text.trim().to_owned()))
     }
-}
-
-fn read(path: &Path) -> Result<String, String> {
-    let text = std::io::read_to_string(secret_file::open(path)?);
-    let text = text.map_err(|error| format!("the operator key cannot be read from {}: {error}", path.display()))?;
-    Ok(text.trim().to_owned())
 }
 
 /// The operator's side of the service.
@@ -68,7 +66,7 @@ fn read(path: &Path) -> Result<String, String> {
 pub struct Operator {
     /// Where the operator connects, if there is a key. Keep it on loopback, or give it TLS. Default:
     /// 127.0.0.1:8081.
-    #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT", value_parser = crate::settings::socket_address)]
+    #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT", value_parser = socket_address)]
     operator_listen: Option<SocketAddr>,
 
     /// Names besides those of this machine by which the operator's side may be called, separated by commas; requests
@@ -85,28 +83,29 @@ fn host(text: &str) -> Result<String, String> {
     Ok(host.to_string())
 }
 
-impl Operator {
-    /// Where to listen.
-    pub fn listen(&self) -> SocketAddr {
-        self.operator_listen.unwrap_or(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8081))
-    }
-
+/// The operator's side, when there is to be one.
+pub struct OperatorSide {
+    pub listen: SocketAddr,
     /// By which names it may be called.
-    pub fn hosts(&self) -> Hosts {
-        Hosts { listed: self.operator_hosts.clone() }
-    }
+    pub hosts: Hosts,
+    pub key: OperatorKey,
+}
 
-    /// The key, if there is to be an operator's side.
-    pub fn key(&self) -> Result<Option<OperatorKey>, String> {
-        match self.key.text()? {
-            Some(text) => OperatorKey::parse(&text)
-                .map(Some)
-                .map_err(|error| format!("{error}; make one with `openssl rand -hex 32`")),
-            None if self.operator_listen.is_some() => Err("--operator-listen is set, but there is no operator's side \
-                                                           without a key; set --operator-key or --operator-key-file"
-                .to_owned()),
-            None => Ok(None),
-        }
+impl Operator {
+    /// None without a key.
+    pub fn side(&self) -> Result<Option<OperatorSide>, String> {
+        let Some(text) = self.key.text()? else {
+            return match self.operator_listen {
+                None => Ok(None),
+                Some(_) => Err("--operator-listen is set, but there is no operator's side without a key; set \
+                                --operator-key or --operator-key-file"
+                    .to_owned()),
+            };
+        };
+        let key = OperatorKey::parse(&text);
+        let key = key.map_err(|error| format!("{error}; make one with `openssl rand -hex 32`"))?;
+        let listen = self.operator_listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 8081)));
+        Ok(Some(OperatorSide { listen, hosts: Hosts { listed: self.operator_hosts.clone() }, key }))
     }
 }
 

@@ -1,11 +1,8 @@
 //! OAuth 2.0 as the settings have it: where the authorization server is, and how its keys are fetched.
 
 mod issuer;
-mod settings;
 
-pub use settings::OAuthSettings;
-
-use crate::outgoing::Trust;
+use crate::settings::{OAuthSettings, Trust};
 use issuer::Issuer;
 use lendpay_api::{OAuth, Tokens};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The settings for OAuth 2.0: all of them, or none.
 
-use crate::outgoing::Address;
+use super::outgoing::Address;
 use clap::Args;
 
 /// What it takes to accept access tokens.
@@ -39,22 +39,18 @@ impl OAuthSettings {
         let audience = self.oauth_audience.clone().filter(|audience| !audience.trim().is_empty());
         let jwks_url = self.oauth_jwks_url.clone();
         match (self.oauth_issuer.clone(), audience, self.oauth_token_url.clone()) {
+            (Some(issuer), Some(_), Some(_)) if issuer.url().query().is_some() => {
+                Err("--oauth-issuer: write the issuer without a query".to_owned())
+            }
             (Some(issuer), Some(audience), Some(token_url)) => {
-                if issuer.url().query().is_some() {
-                    return Err("--oauth-issuer: write the issuer without a query".to_owned());
-                }
                 Ok(Some(Complete { issuer, audience, token_url, jwks_url }))
             }
             (None, None, None) if jwks_url.is_none() && self.oauth_audience.is_none() => Ok(None),
             (issuer, audience, token_url) => {
-                let missing: Vec<_> = [
-                    ("--oauth-issuer", issuer.is_none()),
-                    ("--oauth-audience", audience.is_none()),
-                    ("--oauth-token-url", token_url.is_none()),
-                ]
-                .into_iter()
-                .filter_map(|(flag, missing)| missing.then_some(flag))
-                .collect();
+                let issuer = issuer.is_none().then_some("--oauth-issuer");
+                let audience = audience.is_none().then_some("--oauth-audience");
+                let token_url = token_url.is_none().then_some("--oauth-token-url");
+                let missing: Vec<_> = [issuer, audience, token_url].into_iter().flatten().collect();
                 Err(format!(
                     "OAuth 2.0 is configured incompletely; set {} too, or none of the --oauth settings",
                     missing.join(" and ")

@@ -1,0 +1,95 @@
+//! The command line as a whole: the commands, and what each of them is given.
+
+use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
+use crate::settings::{Demo, Export, HistoryCommand, Import, Migrate, Serve, Verify};
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+/// Lendpay: the lending-and-payments service that a lender runs for its partners.
+#[derive(Debug, Parser)]
+#[command(version, about, max_term_width = 100)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run the service until SIGTERM or Ctrl-C.
+    Serve(Box<Serve>),
+    /// Try the service: a throw-away store with a partner, a key and a few offers.
+    Demo(Box<Demo>),
+    /// Write everything to a file: from a stopped store, or from the running service.
+    Export(Export),
+    /// Read an export into a stopped store.
+    Import(Import),
+    /// Check a stopped embedded store: the whole log, and its index. Ends with code 1 if something is damaged.
+    Verify(Verify),
+    /// The history that the sequences of events belong to, in a stopped store or a database.
+    #[command(subcommand)]
+    History(HistoryCommand),
+    /// Make or renew the tables of a PostgreSQL store.
+    Migrate(Migrate),
+    /// Partners, at the running service.
+    #[command(subcommand)]
+    Partner(PartnerCommand),
+    /// Keys of partners, at the running service.
+    #[command(subcommand)]
+    Key(KeyCommand),
+    /// Offers, at the running service.
+    #[command(subcommand)]
+    Offer(OfferCommand),
+    /// What happened, at the running service.
+    Events(EventsCommand),
+}
+
+/// The arguments of a command and of all below it.
+fn all_arguments(command: &clap::Command) -> Vec<&clap::Arg> {
+    command.get_arguments().chain(command.get_subcommands().flat_map(all_arguments)).collect()
+}
+
+/// Refuses variables that look like settings and are none: a misspelt one would otherwise be ignored in silence.
+pub fn no_unknown_variables() -> Result<(), String> {
+    let command = CommandLine::command();
+    let known: Vec<_> = all_arguments(&command)
+        .into_iter()
+        .filter_map(|argument| argument.get_env().map(std::ffi::OsStr::to_owned))
+        .collect();
+    let unknown = std::env::vars_os()
+        .map(|(name, _)| name)
+        .find(|name| name.to_string_lossy().starts_with("LENDPAY_") && !known.contains(name));
+    match unknown {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "there is no setting {}; unset it, or see `lendpay serve --help` for those there are",
+            name.to_string_lossy()
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_has_a_variable() {
+        // These say what one call is to do; a variable for them would make other calls do it too.
+        const OF_ONE_CALL: [&str; 10] =
+            ["after", "area", "expires", "follow", "id", "json", "merge", "oauth-client-id", "running", "version"];
+        let command = CommandLine::command();
+        for argument in all_arguments(&command) {
+            let of_one_call = argument.get_long().is_none_or(|flag| OF_ONE_CALL.contains(&flag));
+            if of_one_call {
+                assert_eq!(argument.get_env(), None, "{}", argument.get_id());
+                continue;
+            }
+            let variable = argument.get_env().map(|name| name.to_string_lossy().into_owned());
+            let flag = argument.get_long().expect("one that has none was passed over");
+            assert_eq!(variable, Some(format!("LENDPAY_{}", flag.to_uppercase().replace('-', "_"))), "--{flag}");
+        }
+    }
+}

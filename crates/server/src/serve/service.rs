@@ -1,0 +1,172 @@
+//! A service that runs: a store, the two sides that reach it, their listeners, and what ends them.
+
+use crate::listener::{self, ConnectionSlots, Listener, ListenerContext, Timeouts, Tls};
+use crate::metrics::Metrics;
+use crate::oauth;
+use crate::settings::{Common, OperatorSide};
+use crate::sockets::Socket;
+use crate::stop::StopSignals;
+use crate::store::Kept;
+use crate::system_clock::SystemClock;
+use crate::telemetry::{self, Log};
+use lendpay_api::{
+    Clock, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side, operator_side,
+};
+use poem::EndpointExt as _;
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How long running requests may take to finish once the process is asked to stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long waiting requests have to get their 503 once the store has failed.
+const FAILED_GRACE: Duration = Duration::from_secs(1);
+
+/// How often is looked whether a store that did not work at the start does now.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// How many connections the operator's side may have.
+const OPERATOR_CONNECTIONS: usize = 256;
+
+/// Descriptors that are not for connections of partners: the operator's, the store's files, the log.
+const OTHER_DESCRIPTORS: usize = OPERATOR_CONNECTIONS + 64;
+
+/// Everything but the store. It is made first, so that a start that fails leaves no store behind; the sockets listen
+/// only once the store is open.
+pub struct Parts {
+    pub partners: Socket,
+    pub operator: Option<(Socket, OperatorSide)>,
+    pub oauth: Option<OAuth>,
+    pub tls: Option<Arc<Tls>>,
+    pub traces: Option<Arc<dyn Traces>>,
+    pub dropped_lines: Arc<AtomicU64>,
+}
+
+impl Parts {
+    /// Partners only, without TLS and OAuth 2.0.
+    pub fn of_partners(partners: Socket, settings: &Common, log: &Log) -> Result<Self, String> {
+        let (traces, dropped_lines) = (telemetry::traces(settings)?, log.dropped());
+        Ok(Self { partners, operator: None, oauth: None, tls: None, traces, dropped_lines })
+    }
+}
+
+/// The service.
+pub struct Service<S> {
+    store: Arc<S>,
+    partners: Listener,
+    operator: Option<Listener>,
+    signals: StopSignals,
+    stop_delay: Duration,
+    /// Set when the service is about to end.
+    stopping: Arc<AtomicBool>,
+}
+
+impl<S: Kept> Service<S> {
+    /// Lets clients connect. Signals end [`run`](Self::run) from now on.
+    pub fn start(parts: Parts, store: S, settings: &Common) -> Result<Self, String> {
+        let Parts { partners, operator, oauth, tls, traces, dropped_lines } = parts;
+        let (store, stopping, signals) = (Arc::new(store), Arc::default(), StopSignals::listen()?);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let limits = Limits { request_time: settings.request_timeout };
+        let timeouts = Timeouts::new(settings.request_timeout, settings.idle_timeout);
+        let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
+        let wanted = settings.connections as usize;
+        if wanted > most {
+            tracing::warn!(most, wanted, "the limit of open files leaves fewer connections than --connections");
+        }
+        let slots = [wanted.min(most), OPERATOR_CONNECTIONS].map(ConnectionSlots::new);
+        let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), slots.clone(), dropped_lines));
+        let [partner_slots, operator_slots] = slots;
+
+        oauth::keep_keys(oauth.as_ref());
+        if let Some(tls) = tls.clone() {
+            tokio::spawn(async move { tls.renew().await });
+        }
+        let partner_settings = PartnerSettings {
+            buyer_checks: settings.buyer_checks,
+            limits,
+            oauth,
+            rate_limit: settings.rate_limit,
+            traces: traces.clone(),
+        };
+        let counts = Arc::clone(&metrics.partner);
+        let endpoint = counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, counts).boxed();
+        let (side, tls_of_partners, clock_of_partners) = (Side::Partner, tls.clone(), Arc::clone(&clock));
+        let context = ListenerContext {
+            endpoint,
+            side,
+            clock: clock_of_partners,
+            timeouts,
+            tls: tls_of_partners,
+            slots: partner_slots,
+        };
+        let partners = Listener::start(partners.listen()?, context)?;
+        let start_operator = |(socket, side): (Socket, OperatorSide)| {
+            let OperatorSide { key, hosts, .. } = side;
+            let (reason, stopping, counts) =
+                (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));
+            let metrics = Arc::new(move || metrics.write());
+            let settings = OperatorSettings { key, hosts, limits, reason, stopping, metrics, traces };
+            let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
+            let (side, slots) = (Side::Operator, operator_slots);
+            Listener::start(socket.listen()?, ListenerContext { endpoint, side, clock, timeouts, tls, slots })
+        };
+        let operator = operator.map(start_operator).transpose()?;
+        Ok(Self { store, partners, operator, signals, stop_delay: settings.stop_delay, stopping })
+    }
+
+    pub fn store(&self) -> &S {
+        &self.store
+    }
+
+    /// Where partners connect.
+    pub fn address(&self) -> SocketAddr {
+        self.partners.address
+    }
+
+    /// Where the operator connects, if there is an operator's side.
+    pub fn operator_address(&self) -> Option<SocketAddr> {
+        self.operator.as_ref().map(|listener| listener.address)
+    }
+
+    /// Serves until a signal arrives or the store fails, then ends in order. Calls `works` once the store works.
+    pub async fn run(mut self, works: impl Fn()) -> Result<(), String> {
+        let failure = tokio::select! {
+            () = self.signals.received() => None,
+            reason = self.store.failure() => Some(reason),
+            never = wait_until_it_works(&*self.store, works) => match never {},
+        };
+        // Whoever sends partners here learns it first. The operator's side ends last, and goes on saying so.
+        self.stopping.store(true, Ordering::Relaxed);
+        tracing::info!("stopping");
+        if failure.is_none() {
+            tokio::select! {
+                () = sleep(self.stop_delay) => {}
+                () = self.signals.received() => {}
+            }
+        }
+        let end = Instant::now() + if failure.is_some() { FAILED_GRACE } else { GRACE };
+        self.partners.end(end).await?;
+        if let Some(operator) = self.operator {
+            operator.end(end).await?;
+        }
+        match failure {
+            Some(reason) => Err(format!("the store has failed and the process ends: {reason}")),
+            None => self.store.close().await.map_err(|error| format!("the store could not be closed: {error}")),
+        }
+    }
+}
+
+/// Says once that the store works: a database may be away at the start.
+async fn wait_until_it_works(store: &impl Kept, works: impl Fn()) -> Infallible {
+    // Requests, and /health/ready, find out when it does.
+    while store.failure_reason().is_some() {
+        sleep(LOOK).await;
+    }
+    works();
+    std::future::pending().await
+}

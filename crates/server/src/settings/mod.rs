@@ -1,0 +1,16 @@
+//! What is set on the command line and in the environment: every flag has a variable, and nothing is read anywhere else.
+
+mod oauth;
+mod operator;
+mod outgoing;
+mod service;
+mod store;
+mod transfer;
+mod values;
+
+pub use oauth::OAuthSettings;
+pub use operator::{Access, OperatorSide};
+pub use outgoing::{Address, Trust, is_loopback};
+pub use service::{Common, Demo, LogFormat, Serve};
+pub use store::StorePlace;
+pub use transfer::{Export, HistoryCommand, Import, Migrate, Verify};
