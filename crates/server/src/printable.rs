@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// Whether a terminal obeys it instead of showing it: control characters, and those that change the order of the
 /// letters that follow (U+202A–202E, U+2066–2069).
-fn is_active(c: char) -> bool {
+pub fn is_active(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 

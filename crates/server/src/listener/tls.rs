@@ -8,9 +8,10 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::convert::Infallible;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpStream;
+use tokio::sync::watch;
 use tokio_rustls::{Accept, TlsAcceptor};
 
 /// How often the files are looked at.
@@ -23,19 +24,19 @@ const UNSENT: usize = 16 * 1024;
 pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
-    current: RwLock<TlsAcceptor>,
+    current: watch::Sender<TlsAcceptor>,
 }
 
 impl Tls {
     /// Reads both files: the certificate with those between it and the root, and its private key, in PEM.
     pub fn open(certificate: &Path, key: &Path) -> Result<Arc<Self>, String> {
-        let current = RwLock::new(acceptor(certificate, key)?);
+        let current = watch::Sender::new(acceptor(certificate, key)?);
         Ok(Arc::new(Self { certificate: certificate.into(), key: key.into(), current }))
     }
 
     /// The handshake of a connection, with the files as they were read last.
     pub fn accept(&self, stream: TcpStream) -> Accept<TcpStream> {
-        let acceptor = self.current.read().unwrap_or_else(PoisonError::into_inner).clone();
+        let acceptor = self.current.borrow().clone();
         acceptor.accept_with(stream, |session| session.set_buffer_limit(Some(UNSENT)))
     }
 
@@ -52,7 +53,7 @@ impl Tls {
             seen = now;
             match acceptor(&self.certificate, &self.key) {
                 Ok(renewed) => {
-                    *self.current.write().unwrap_or_else(PoisonError::into_inner) = renewed;
+                    self.current.send_replace(renewed);
                     tracing::info!("the certificate was read again");
                 }
                 Err(reason) => tracing::warn!(reason, "the new certificate cannot be used; the last one stays"),

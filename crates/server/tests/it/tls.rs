@@ -25,10 +25,15 @@ impl Files {
 
     /// A new certificate, which nobody trusts who trusts the one before.
     fn renew(&self) {
+        self.renew_with(0o600);
+    }
+
+    /// The same, with a mode of the key's file.
+    fn renew_with(&self, mode: u32) {
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
         std::fs::write(&self.key, signing_key.serialize_pem()).expect("a file");
-        std::fs::set_permissions(&self.key, Permissions::from_mode(0o600)).expect("a mode");
+        std::fs::set_permissions(&self.key, Permissions::from_mode(mode)).expect("a mode");
         std::fs::write(&self.certificate, cert.pem()).expect("a file");
     }
 
@@ -90,6 +95,29 @@ fn a_renewed_certificate_is_used_at_once_and_a_broken_one_never() {
     assert!(trusts(&first, &server));
 
     files.renew();
+    server.process.wait_for("the certificate was read again");
+    assert!(trusts(&files.certificate, &server) && !trusts(&first, &server));
+}
+
+#[test]
+fn a_renewed_key_that_others_can_read_is_refused_until_they_cannot() {
+    let directory = tempfile::tempdir().expect("a directory");
+    fill(&directory.path().join("data"), 1);
+    let files = Files::new(directory.path());
+    let mut server = Server::start(&directory.path().join("data"), &files.arguments());
+    let first = directory.path().join("first.crt");
+    std::fs::copy(&files.certificate, &first).expect("a copy");
+    let trusts = |trusted: &Path, server: &Server| curl(trusted, &server.address, "/openapi.json", &[]).is_some();
+
+    files.renew_with(0o644);
+    // The files may be looked at between one and the other.
+    while !server.process.wait_for("the new certificate cannot be used; the last one stays")["reason"]
+        .as_str()
+        .is_some_and(|reason| reason.contains("chmod 600"))
+    {}
+    assert!(trusts(&first, &server) && !trusts(&files.certificate, &server));
+
+    std::fs::set_permissions(&files.key, Permissions::from_mode(0o600)).expect("a mode");
     server.process.wait_for("the certificate was read again");
     assert!(trusts(&files.certificate, &server) && !trusts(&first, &server));
 }
