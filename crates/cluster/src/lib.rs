@@ -30,6 +30,8 @@ pub struct Cluster {
 pub enum Begin<'a> {
     /// With nothing in it.
     Empty,
+    /// The same, and files of 1 MiB for its log in place of 16, for tests that bound how large files may become.
+    EmptyWithShortLogFiles,
     /// As a standby of another, under a name that the other may wait for.
     Standby(&'a Cluster, &'a str),
 }
@@ -59,8 +61,11 @@ impl Cluster {
         }
         let data = directory.join("data");
         match begin {
-            Begin::Empty => {
+            Begin::Empty | Begin::EmptyWithShortLogFiles => {
                 let mut initdb = program("initdb");
+                if matches!(begin, Begin::EmptyWithShortLogFiles) {
+                    initdb.arg("--wal-segsize=1");
+                }
                 initdb.args(["-N", "-A", "trust", "-U", "postgres", "-E", "UTF8", "--locale=C", "-D"]).arg(&data);
                 finish(initdb);
             }

@@ -109,17 +109,18 @@ async fn events(store: &EmbeddedStore) -> Vec<Event> {
 }
 
 /// Checks that nothing is half there: an offer is accepted exactly when one event says so, at the same time; a buyer of an
-/// event is there. Then checks that everything that was acknowledged is there.
-pub fn check(path: &Path, data: &Data, acknowledged: &Acknowledged) {
+/// event is there. Then checks that everything that was acknowledged is there. Reads the first `count` offers.
+pub fn check(path: &Path, data: &Data, count: usize, acknowledged: &Acknowledged) {
     let accepted = acknowledged.offers.lock().expect("unpoisoned");
     let buyers = acknowledged.buyers.lock().expect("unpoisoned");
     let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    runtime.block_on(check_store(&open(path), data, &accepted, &buyers));
+    runtime.block_on(check_store(&open(path), data, count, &accepted, &buyers));
 }
 
 async fn check_store(
     store: &EmbeddedStore,
     data: &Data,
+    count: usize,
     accepted: &HashMap<OfferId, String>,
     buyers: &HashSet<BuyerId>,
 ) {
@@ -134,7 +135,7 @@ async fn check_store(
         }
     }
     let now = Timestamp::from_timestamp(1_800_000_000, 0).expect("in range");
-    for &id in &data.offers {
+    for &id in data.offers.iter().take(count) {
         let offer = store.find_offer(data.application, id, now).await.expect("a read").expect("every offer is there");
         match accept_events.get(&id) {
             Some(at) => assert_eq!((offer.status, offer.status_changed_at), (Status::CustomerAccepted, *at), "{id}"),

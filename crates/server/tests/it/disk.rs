@@ -34,5 +34,5 @@ fn a_full_disk_fails_who_waits_and_ends_the_process_and_loses_nothing_acknowledg
         acknowledged.count(),
         acknowledged.refused()
     );
-    check(directory.path(), &data, &acknowledged);
+    check(directory.path(), &data, data.offers.len(), &acknowledged);
 }

@@ -86,12 +86,18 @@ impl Service {
     fn offers(&self, count: usize) -> Vec<Offer> {
         let application = Uuid::from_bytes(rand_bytes()).to_string();
         self.must("PUT", &format!("/operator/applications/{application}"), &json!({"partnerId": &PARTNER[19..]}));
-        let offers = (0..count)
-            .map(|_| Offer { application: application.clone(), id: Uuid::from_bytes(rand_bytes()).to_string() });
+        let offer = |_| Offer { application: application.clone(), id: Uuid::from_bytes(rand_bytes()).to_string() };
+        let offers: Vec<_> = (0..count).map(offer).collect();
         let terms = json!({
             "details": "A test", "fundingType": "TermLoan", "offerType": "Underwritten", "annualPercentageRate": 0.09
         });
-        offers.inspect(|offer| drop(self.must("PUT", &offer.operator_path(), &terms))).collect()
+        std::thread::scope(|scope| {
+            for some in offers.chunks(count.div_ceil(16)) {
+                let put = |offer: &Offer| drop(self.must("PUT", &offer.operator_path(), &terms));
+                scope.spawn(move || some.iter().for_each(put));
+            }
+        });
+        offers
     }
 
     /// Accepts an offer.

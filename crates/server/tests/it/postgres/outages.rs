@@ -57,7 +57,10 @@ fn a_database_that_is_down_at_the_start_may_come_later() {
 
 #[test]
 fn a_database_that_goes_away_under_load_is_missed_and_found_again() {
-    let mut cluster = Cluster::start(Begin::Empty, &[]);
+    /// Writes that are acknowledged before the database goes away, and again once it is back.
+    const WRITES: usize = 500;
+    // What is killed is the server, not the machine: its files stay without being synced.
+    let mut cluster = Cluster::start(Begin::Empty, &["fsync=off"]);
     let mut service = Service::start(&loans(&cluster), &[]);
     let key = service.partner().text;
     let (next, acknowledged, refused) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
@@ -84,16 +87,16 @@ fn a_database_that_goes_away_under_load_is_missed_and_found_again() {
             });
         }
         let _ends = Ends(&ended);
-        wait_for(&acknowledged, 1_000);
+        wait_for(&acknowledged, WRITES);
         let before = service.process.memory();
         cluster.kill();
         // Everybody is refused once, after the ten seconds that a command may wait.
         wait_for(&refused, 64);
         let during = service.process.memory();
         assert!(during < before + 64 * 1024, "{before} KiB before, {during} KiB while it was away");
-        cluster.start_again(&[]);
+        cluster.start_again(&["fsync=off"]);
         let so_far = acknowledged.load(Ordering::SeqCst);
-        wait_for(&acknowledged, so_far + 1_000);
+        wait_for(&acknowledged, so_far + WRITES);
     });
     wait_until_ready(&service);
     let created = service.events(0).len();
@@ -112,7 +115,9 @@ fn a_database_that_can_only_be_read_is_not_ready() {
         cluster.sql("postgres", "SELECT pg_reload_conf()");
     };
     read_only("on");
-    while service.ready().0 != 503 {}
+    while service.ready().0 != 503 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     is_refused(&service.create(&client(), &key, "a").expect("an answer"));
     service.process.wait_for(TROUBLE);
     read_only("off");
@@ -122,9 +127,9 @@ fn a_database_that_can_only_be_read_is_not_ready() {
 
 #[test]
 fn a_database_without_room_refuses_until_there_is_room() {
-    /// As long as a file of its log, which it makes at once; tables grow in smaller steps.
-    const LONGEST: u64 = 16 * 1024 * 1024;
-    let cluster = Cluster::start(Begin::Empty, &["fsync=off"]);
+    /// More than a file of its log, which it makes at once, and than any table of its own; tables grow in smaller steps.
+    const LONGEST: u64 = 4 * 1024 * 1024;
+    let cluster = Cluster::start(Begin::EmptyWithShortLogFiles, &["fsync=off"]);
     let mut service = Service::start(&loans(&cluster), &["--buyer-checks", "contract"]);
     let key = service.partner().text;
     cluster.bound_files(Some(LONGEST));
