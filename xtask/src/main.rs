@@ -134,7 +134,7 @@ enum OpenapiAction {
 
 fn main() -> ExitCode {
     // The parent of this package's directory is the workspace, from wherever the command was called.
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new("."));
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is a folder of the workspace");
     let done = run(root, Arguments::parse().chore);
     match done {
         Ok(()) => ExitCode::SUCCESS,

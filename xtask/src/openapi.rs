@@ -46,7 +46,7 @@ pub fn bring_in_line(root: &Path, documents: &[Document], mode: Mode) -> anyhow:
         }
     }
     for file in files(root)? {
-        let name = file.file_name().unwrap_or_default();
+        let name = file.file_name().expect("what a folder lists has a name");
         if !documents.iter().any(|document| name == document.file) {
             complaints.push(format!("{FOLDER}/{} belongs to no document; delete it", name.display()));
         }

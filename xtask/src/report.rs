@@ -1,6 +1,5 @@
 //! The table at the end of a test run.
 
-use std::fmt::Write as _;
 use std::time::Duration;
 
 /// How a step ended that did not fail.
@@ -25,27 +24,28 @@ pub struct Entry {
 /// The table of all steps.
 pub fn summary(ran: &[Entry]) -> String {
     let mut text = String::from("Summary\n");
+    let mut add = |line: &str| text.extend([line, "\n"]);
     for entry in ran {
         let (word, reason) = match &entry.result {
             Ok(Outcome::Passed) => ("passed", String::new()),
             Ok(Outcome::NotChecked(reason)) => ("NOT CHECKED", reason.clone()),
             Err(_) => ("FAILED", String::new()),
         };
-        let line = format!("  {:<14}{word:<13}{:>11}  {reason}", entry.name, minutes(entry.took));
-        let _ = writeln!(text, "{}", line.trim_end());
+        let shown = format!("  {:<14}{word:<13}{:>11}  {reason}", entry.name, minutes(entry.took));
+        add(shown.trim_end());
     }
-    let _ = writeln!(text, "  {:<27}{:>11}", "total", minutes(ran.iter().map(|entry| entry.took).sum()));
+    add(&format!("  {:<27}{:>11}", "total", minutes(ran.iter().map(|entry| entry.took).sum())));
     let count = |of: fn(&Entry) -> bool| ran.iter().filter(|entry| of(entry)).count();
     let failed = count(|entry| entry.result.is_err());
     let unchecked = count(|entry| matches!(entry.result, Ok(Outcome::NotChecked(_))));
     if failed > 0 {
-        let _ = writeln!(text, "Steps that failed: {failed}");
+        add(&format!("Steps that failed: {failed}"));
     }
     if unchecked > 0 {
-        let _ = writeln!(text, "Steps that could not be checked: {unchecked}");
+        add(&format!("Steps that could not be checked: {unchecked}"));
     }
     if failed + unchecked == 0 {
-        let _ = writeln!(text, "All passed.");
+        add("All passed.");
     }
     text
 }

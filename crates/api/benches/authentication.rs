@@ -42,7 +42,7 @@ struct Still;
 
 impl Clock for Still {
     fn now(&self) -> Timestamp {
-        Timestamp::from_timestamp(1_700_000_000, 0).unwrap_or_default()
+        Timestamp::from_timestamp(1_700_000_000, 0).expect("it is in the range of times")
     }
 }
 
@@ -135,7 +135,7 @@ async fn round(endpoint: &impl Endpoint<Output = Response>, kind: &Kind) -> Resu
 /// How long this thread has been on a CPU, in nanoseconds.
 fn on_cpu() -> Result<f64, Box<dyn Error>> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat")?;
-    Ok(text.split(' ').next().unwrap_or_default().parse()?)
+    Ok(text.split(' ').next().expect("a split has a first part").parse()?)
 }
 
 /// Fills the store with partners that each have a key and a client; returns a key of one.

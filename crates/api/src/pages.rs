@@ -35,7 +35,7 @@ impl Pages {
             ("/".to_owned(), redirect(&docs).boxed()),
             ("/favicon.ico".to_owned(), make_sync(|_| Response::from(StatusCode::NO_CONTENT)).boxed()),
             (format!("{docs}/"), redirect(&docs).boxed()),
-            (docs, Page::new("text/html; charset=utf-8", html, policy).serve().boxed()),
+            (docs, Page::new("text/html; charset=utf-8", html, Some(policy)).serve().boxed()),
             (format!("{prefix}/openapi.json"), Page::new("application/json", self.json, None).serve().boxed()),
             (format!("{prefix}/openapi.yaml"), Page::new("application/yaml", self.yaml, None).serve().boxed()),
         ];
@@ -112,7 +112,7 @@ fn compress(bytes: &[u8]) -> Bytes {
 }
 
 fn redirect(to: &str) -> impl Endpoint<Output = Response> + use<> {
-    let to = HeaderValue::from_str(to).unwrap_or_else(|_| HeaderValue::from_static("/"));
+    let to = HeaderValue::from_str(to).expect("paths of ours are visible ASCII");
     make_sync(move |_| {
         let mut response = Response::builder().status(StatusCode::TEMPORARY_REDIRECT).finish();
         response.headers_mut().insert(header::LOCATION, to.clone());
@@ -122,16 +122,17 @@ fn redirect(to: &str) -> impl Endpoint<Output = Response> + use<> {
 
 /// Lets exactly the page's own scripts run (CSP Level 3, section 2.3.1), and lets them call this service and the token URL.
 /// Styles are free: Swagger UI sets them as it goes.
-fn policy(html: &str, token_url: Option<&str>) -> Option<HeaderValue> {
+fn policy(html: &str, token_url: Option<&str>) -> HeaderValue {
     let hash = |script: &str| format!(" 'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(script)));
     let scripts: String = inlined_scripts(html).into_iter().map(hash).collect();
-    // These would end the list; a token from such an address has to be fetched by other means.
-    let token_url = token_url.filter(|url| !url.contains([';', ',', ' '])).unwrap_or_default();
+    // Others would end the list, or the header; a token from such an address has to be fetched by other means.
+    let allowed = |url: &&str| url.bytes().all(|byte| byte.is_ascii_graphic() && !b";,".contains(&byte));
+    let token_url = token_url.filter(allowed).unwrap_or_default();
     let policy = format!(
         "default-src 'none'; script-src{scripts}; style-src 'unsafe-inline'; img-src 'self' data:; \
          connect-src 'self' {token_url}; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
-    policy.try_into().ok()
+    policy.try_into().expect("it is visible ASCII")
 }
 
 /// What stands between the tags of scripts, as a browser reads them: up to the first end tag.
@@ -153,7 +154,7 @@ mod tests {
     use super::*;
 
     fn policy_of(html: &str, token_url: &str) -> String {
-        policy(html, Some(token_url)).expect("a header").to_str().expect("ASCII").to_owned()
+        policy(html, Some(token_url)).to_str().expect("ASCII").to_owned()
     }
 
     #[test]
@@ -168,5 +169,6 @@ mod tests {
         );
         assert!(policy.contains("connect-src 'self' https://auth.example/oauth/token;"), "{policy}");
         assert!(!policy_of(html, "https://auth.example/a;script-src *").contains('*'));
+        assert!(policy_of(html, "https://auth.example/\n").contains("connect-src 'self' ;"));
     }
 }

@@ -69,8 +69,7 @@ impl ApiKey {
         let mut text = String::with_capacity(Self::PREFIX.len() + 64);
         text.push_str(Self::PREFIX);
         for byte in bits {
-            // Writing to a String cannot fail.
-            let _ = write!(text, "{byte:02x}");
+            write!(text, "{byte:02x}").expect("a string takes everything");
         }
         Self(text)
     }

@@ -1,5 +1,6 @@
 //! The one place that asks the system for the time.
 
+use chrono::SubsecRound as _;
 use lendpay_api::Clock;
 use lendpay_domain::Timestamp;
 
@@ -9,7 +10,6 @@ pub struct SystemClock;
 impl Clock for SystemClock {
     #[expect(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
     fn now(&self) -> Timestamp {
-        let now = chrono::Utc::now();
-        Timestamp::from_timestamp_micros(now.timestamp_micros()).unwrap_or(now)
+        chrono::Utc::now().trunc_subsecs(6)
     }
 }

@@ -83,7 +83,7 @@ pub fn run(root: &Path, arguments: &Arguments) -> anyhow::Result<()> {
             let weights: Vec<_> = arguments.connections.iter().map(|&n| (n as f64).sqrt() + 4.0).collect();
             let mut slices = load::slices(&offers, &weights).into_iter();
             for &connections in &arguments.connections {
-                let slice = slices.next().unwrap_or_default();
+                let slice = slices.next().expect("there is one for each number of connections");
                 for job in Job::ALL {
                     let cell = load::drive(&server, &folder, &key, job, connections, slice, arguments.seconds)?;
                     println!("  {}", cell.line());

@@ -33,7 +33,7 @@ fn panel<DB: DrawingBackend>(
 ) -> anyhow::Result<()> {
     let failed = |error: &dyn std::fmt::Display| anyhow!("the plot cannot be drawn: {error}");
     let connections = results.connections();
-    let most = connections.last().copied().unwrap_or(1) as f64;
+    let most = *connections.last().expect("a benchmark has connections") as f64;
     let highest = Kind::ALL
         .into_iter()
         .flat_map(|kind| connections.iter().map(move |&n| (kind, n)))

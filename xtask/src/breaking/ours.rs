@@ -16,8 +16,10 @@ pub fn breaking(old: &Value, new: &Value) -> Vec<String> {
         // A path or method that is gone is oasdiff's to tell.
         let Some(now) = new["paths"][path].get(method) else { continue };
         let (was, is) = (operation["operationId"].as_str(), now["operationId"].as_str());
-        if was.is_some() && was != is {
-            let (was, is) = (was.unwrap_or_default(), is.unwrap_or("nothing"));
+        if let Some(was) = was
+            && Some(was) != is
+        {
+            let is = is.unwrap_or("nothing");
             changes.push(format!("{place}: the operationId {was} has become {is}; generated clients lose the name"));
         }
         changes.extend(authentication(old, operation, new, now).into_iter().map(|change| format!("{place}: {change}")));

@@ -129,10 +129,10 @@ impl Ledger {
             let (acknowledged, sent) = *amounts;
             let offer = &self.0.offers[self.0.offers.len() - OLD + n];
             let (status, body) = client.read(offer)?;
-            let amount = body["amount"].as_f64().unwrap_or_default() - 0.5;
-            if status != 200 || (amount != acknowledged as f64 && amount != sent as f64) {
+            let amount = body["amount"].as_f64().map(|amount| amount - 0.5);
+            if status != 200 || (amount != Some(acknowledged as f64) && amount != Some(sent as f64)) {
                 lost.push(format!("terms of {}: {acknowledged} or {sent}, but {status} {body}", offer.offer));
-            } else if amount == sent as f64 {
+            } else if amount == Some(sent as f64) {
                 // Whether or not it was acknowledged: it was seen after the restart, so it has to stay.
                 amounts.0 = sent;
             }

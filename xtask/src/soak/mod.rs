@@ -21,7 +21,7 @@ mod pace;
 mod worker;
 
 use crate::server::{Kind, Server, built, remove, shipped};
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use attack::{ATTACKS, Address, Secure};
 use connection::Connection;
 use keys::Keys;
@@ -218,9 +218,13 @@ fn no_failures(server: &Server, folder: &Path) -> anyhow::Result<()> {
     let metrics = server.operate("GET", "/metrics", "")?;
     let bad =
         metrics.lines().find(|line| line.starts_with("lendpay_http_requests_total") && line.contains("status=\"5"));
-    ensure!(bad.is_none(), "the service counts failures: {}", bad.unwrap_or_default());
+    if let Some(bad) = bad {
+        bail!("the service counts failures: {bad}");
+    }
     let log = fs::read_to_string(folder.join("server.log"))?;
     let bad = log.lines().find(|line| !line.contains(r#""level":"INFO""#));
-    ensure!(bad.is_none(), "the service logged: {}", bad.unwrap_or_default());
-    Ok(())
+    match bad {
+        Some(bad) => bail!("the service logged: {bad}"),
+        None => Ok(()),
+    }
 }

@@ -39,7 +39,7 @@ impl<'a> Worker<'a> {
     /// Goes on until the time is over.
     pub fn work(&mut self) -> anyhow::Result<()> {
         while !self.shared.over() {
-            let twice = u64::try_from(self.shared.pause.as_micros()).unwrap_or(u64::MAX).saturating_mul(2);
+            let twice = 2 * u64::try_from(self.shared.pause.as_micros()).expect("a pause is short");
             std::thread::sleep(Duration::from_micros(rand::random_range(0..=twice)));
             match rand::random_range(0..100) {
                 0..20 => self.accept()?,

@@ -50,7 +50,8 @@ impl<T: FromFields> Body<T> {
 /// Whether a Content-Type, if there is one, is JSON: `application/json`, or any `application/…+json`.
 fn is_json(headers: &HeaderMap) -> bool {
     let Some(value) = headers.get(header::CONTENT_TYPE) else { return true };
-    let essence = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    let Ok(value) = value.to_str() else { return false };
+    let essence = value.split(';').next().expect("a split has a first part").trim().to_ascii_lowercase();
     essence.strip_prefix("application/").is_some_and(|subtype| subtype == "json" || subtype.ends_with("+json"))
 }
 

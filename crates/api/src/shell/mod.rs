@@ -141,7 +141,7 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
             Ok(failure) => failure,
             Err(error) if error.is::<NotFoundError>() => Failure::NotFound,
             Err(error) if error.is::<MethodNotAllowedError>() => {
-                Failure::MethodNotAllowed(route.map(|route| route.allow.clone()).unwrap_or_default())
+                Failure::MethodNotAllowed(route.expect("the path has operations of other methods").allow.clone())
             }
             Err(error) => {
                 tracing::error!(operation = %context.operation, %error, "an error that no operation declares");
@@ -191,7 +191,7 @@ fn log(span: &Span<'_>, operation: &str, peer: Option<IpAddr>) {
         method = span.method,
         route = span.route.unwrap_or("-"),
         status = span.status,
-        duration_us = u64::try_from(span.duration.as_micros()).unwrap_or(u64::MAX),
+        duration_us = u64::try_from(span.duration.as_micros()).expect("less than 584,000 years"),
         partner,
         peer = peer.map(tracing::field::display),
         operation,

@@ -56,8 +56,7 @@ fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
     let mut text = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        // Writing to a String cannot fail.
-        let _ = write!(text, "{byte:02x}");
+        write!(text, "{byte:02x}").expect("a string takes everything");
     }
     text
 }

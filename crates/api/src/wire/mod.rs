@@ -59,7 +59,7 @@ macro_rules! wire_type {
 
         impl poem_openapi::types::ToJSON for $type {
             fn to_json(&self) -> Option<serde_json::Value> {
-                serde_json::to_value(self).ok()
+                Some(serde_json::to_value(self).expect("wire types have names as keys"))
             }
         }
 

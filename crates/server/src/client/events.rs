@@ -55,7 +55,7 @@ pub fn run(command: &EventsCommand) -> Result<(), String> {
             other => other?,
         };
         answered = true;
-        let items = page["items"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let items = page["items"].as_array().ok_or("the service answered no list")?;
         if !items.is_empty() || !command.follow {
             screen.show(items)?;
         }

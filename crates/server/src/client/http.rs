@@ -65,8 +65,12 @@ impl Client {
         let request = self.agent.get(self.address(path)).header("x-operator-key", &self.key);
         let response = request.config().timeout_global(None).build().call();
         let response = response.map_err(|error| self.unreachable(&error))?;
-        if response.status().as_u16() != 200 {
-            return Err(self.answer(Ok(response)).err().map(String::from).unwrap_or_default());
+        let status = response.status();
+        if status != 200 {
+            return Err(match self.answer(Ok(response)) {
+                Err(error) => error.into(),
+                Ok(_) => format!("{} answers {status}, and not with an export; is --operator-url right?", self.url),
+            });
         }
         Ok(response.into_body().into_reader())
     }

@@ -72,7 +72,7 @@ fn cell(value: &Value) -> String {
         Value::String(text) => printable::line(text),
         Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(","),
         // Whole amounts without their ".0".
-        Value::Number(number) if number.is_f64() => number.as_f64().unwrap_or_default().to_string(),
+        Value::Number(number) if number.is_f64() => number.as_f64().expect("it is one").to_string(),
         other => other.to_string(),
     }
 }
