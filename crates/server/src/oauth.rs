@@ -14,11 +14,3 @@ pub fn of(settings: &OAuthSettings, trust: &Trust) -> Result<Option<OAuth>, Stri
     let tokens = Tokens::new(complete.issuer.to_string(), complete.audience, issuer);
     Ok(Some(OAuth { tokens: Arc::new(tokens), token_url: complete.token_url.to_string() }))
 }
-
-/// Keeps the authorization server's keys fresh for as long as the runtime lives.
-pub fn keep_keys(oauth: Option<&OAuth>) {
-    if let Some(oauth) = oauth {
-        let tokens = Arc::clone(&oauth.tokens);
-        tokio::spawn(async move { tokens.keep_keys().await });
-    }
-}

@@ -9,14 +9,15 @@ use crate::system_clock::SystemClock;
 use file::{Destination, Tee, of_records, source, unbounded};
 use lendpay_api::Clock as _;
 use lendpay_api::transfer::{Lines, Problem, Reader, check};
+use lendpay_domain::StoreError;
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
 use lendpay_domain::store::{self, Exports as _};
-use lendpay_domain::{StoreError, Timestamp};
 use lendpay_storage::{
     EmbeddedExport, EmbeddedImport, EmbeddedOptions, ImportError, OpenError, PostgresImport, PostgresOptions,
     PostgresStore, verify_embedded,
 };
+use std::cell::Cell;
 use std::io::{BufReader, Seek as _, Write};
 
 /// The store's cache: exports and imports go through it once, from one end to the other.
@@ -114,25 +115,21 @@ pub fn import(settings: &Import) -> Result<(), String> {
     // All of it is checked before anything is written.
     let checked = check(BufReader::with_capacity(1 << 16, &file)).map_err(refused)?;
     file.rewind().map_err(|error| format!("{} cannot be read again: {error}", settings.file))?;
-    let done = runtime::run(async {
-        let import = Importing::begin(&settings.kept.store, settings.merge, SystemClock.now()).await;
-        let mut import = import.map_err(|error| error.to_string())?;
-        let mut reader = Reader::new(BufReader::with_capacity(1 << 16, &file));
-        let (progress, mut records) = (of_records(checked.records), 0_u64);
-        let failed = |line: u64, error: ImportError| match error {
-            // A record is a line.
-            ImportError::Record { problem, back } => refused(Problem { line: line - back, what: problem.to_owned() }),
-            error => error.to_string(),
-        };
-        let mut last = 0;
-        while let Some(record) = reader.next().map_err(refused)? {
-            last = reader.line();
-            import.add(record).await.map_err(|error| failed(last, error))?;
-            records += 1;
-            progress.set_position(records);
-        }
-        import.finish().await.map_err(|error| failed(last, error))
-    })?;
+    let mut reader = Reader::new(BufReader::with_capacity(1 << 16, &file));
+    let (progress, last) = (of_records(checked.records), Cell::new(0));
+    let records = std::iter::from_fn(|| {
+        let record = reader.next().map_err(refused).transpose()?;
+        last.set(reader.line());
+        progress.inc(1);
+        Some(record)
+    });
+    let failed = |error: ImportError| match error {
+        // A record is a line.
+        ImportError::Record { problem, back } => refused(Problem { line: last.get() - back, what: problem.to_owned() }),
+        error => error.to_string(),
+    };
+    let done = runtime::run(add_all(&settings.kept.store, settings.merge, records, failed))?;
+    progress.finish_and_clear();
     let Imported { added, kept, expired_keys, unchecked_buyers } = done;
     eprintln!("{added} records imported, {kept} of what was there before left as they are.");
     if expired_keys > 0 {
@@ -147,41 +144,33 @@ pub fn import(settings: &Import) -> Result<(), String> {
 /// Begins a new history. An import does that, also one of nothing.
 pub fn history(HistoryCommand::New(kept): &HistoryCommand) -> Result<(), String> {
     let place = existing(&kept.store)?;
-    runtime::run(async {
-        let begun = async { Importing::begin(place, true, SystemClock.now()).await?.finish().await };
-        begun.await.map_err(|error: ImportError| error.to_string())
-    })?;
+    runtime::run(add_all(place, true, std::iter::empty(), |error| error.to_string()))?;
     eprintln!("A new history has begun. Readers of events have to read them again from the beginning.");
     Ok(())
 }
 
-/// An import into either kind of store.
-enum Importing {
-    Embedded(Box<EmbeddedImport>),
-    Postgres(Box<PostgresImport>),
-}
-
-impl Importing {
-    async fn begin(place: &StorePlace, merge: bool, now: Timestamp) -> Result<Self, ImportError> {
-        Ok(match place {
-            StorePlace::Sled(path) => Self::Embedded(Box::new(EmbeddedImport::begin(path, options(), merge, now)?)),
-            StorePlace::Postgres(address) => {
-                Self::Postgres(Box::new(PostgresImport::begin(address, merge, now).await?))
+/// Imports records into a store of either kind.
+async fn add_all(
+    place: &StorePlace,
+    merge: bool,
+    records: impl Iterator<Item = Result<Record, String>>,
+    failed: impl Fn(ImportError) -> String,
+) -> Result<Imported, String> {
+    let now = SystemClock.now();
+    match place {
+        StorePlace::Sled(path) => {
+            let mut import = EmbeddedImport::begin(path, options(), merge, now).map_err(&failed)?;
+            for record in records {
+                import.add(record?).map_err(&failed)?;
             }
-        })
-    }
-
-    async fn add(&mut self, record: Record) -> Result<(), ImportError> {
-        match self {
-            Self::Embedded(import) => import.add(record),
-            Self::Postgres(import) => import.add(record).await,
+            import.finish().map_err(failed)
         }
-    }
-
-    async fn finish(self) -> Result<Imported, ImportError> {
-        match self {
-            Self::Embedded(import) => import.finish(),
-            Self::Postgres(import) => import.finish().await,
+        StorePlace::Postgres(address) => {
+            let mut import = PostgresImport::begin(address, merge, now).await.map_err(&failed)?;
+            for record in records {
+                import.add(record?).await.map_err(&failed)?;
+            }
+            import.finish().await.map_err(failed)
         }
     }
 }

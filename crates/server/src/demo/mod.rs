@@ -32,7 +32,7 @@ pub fn run(settings: &Demo) -> Result<(), String> {
 async fn show(settings: &Demo, parts: Parts, store: impl Kept, place: &StorePlace) -> Result<(), String> {
     // Before the screen invites to press Ctrl-C.
     let service = Service::start(parts, store, &settings.common)?;
-    let seeded = seed::fill(service.store()).await;
+    let seeded = seed::fill(&*service.store).await;
     let seeded = seeded.map_err(|error| format!("the demo's data cannot be stored: {error}"))?;
     let end = match place {
         _ if settings.data.is_none() && settings.store.is_none() => {
@@ -41,7 +41,7 @@ async fn show(settings: &Demo, parts: Parts, store: impl Kept, place: &StorePlac
         StorePlace::Sled(path) => format!("The data stays in {}. Ctrl-C ends the demo.", path.display()),
         place => format!("The data stays at {place}. Ctrl-C ends the demo."),
     };
-    print!("{}", screen(service.address(), settings.listen, &seeded, &end));
+    print!("{}", screen(service.partners.address, settings.listen, &seeded, &end));
     service.run(|| {}).await
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
+use tokio_util::sync::CancellationToken;
 
 /// How long the head of a request may take to arrive.
 const HEAD_TIME: Duration = Duration::from_secs(10);
@@ -28,7 +28,8 @@ impl Timeouts {
 #[derive(Debug)]
 pub struct Activity {
     state: Mutex<State>,
-    displaced: CancellationToken,
+    /// Cancelled when the connection has to end because others get its place.
+    pub displaced: CancellationToken,
 }
 
 #[derive(Debug)]
@@ -150,7 +151,7 @@ impl Activity {
     /// Notes that more bytes are held, or fewer. False if it does not count any more, as it was displaced.
     pub fn change_unsent(&self, by: isize) -> bool {
         let mut state = self.state();
-        let counts = !self.is_displaced();
+        let counts = !self.displaced.is_cancelled();
         if counts {
             state.unsent = state.unsent.saturating_add_signed(by);
         }
@@ -169,16 +170,6 @@ impl Activity {
     pub fn ends_at_once(&self) -> bool {
         let state = self.state();
         state.running == 0 || state.stalled
-    }
-
-    /// Whether the connection has to end because others get its place.
-    pub fn is_displaced(&self) -> bool {
-        self.displaced.is_cancelled()
-    }
-
-    /// Waits until the connection has to end because others get its place.
-    pub fn displaced(&self) -> WaitForCancellationFuture<'_> {
-        self.displaced.cancelled()
     }
 }
 

@@ -1,9 +1,9 @@
-//! One connection, from accept to close, in either version of HTTP.
+//! What a connection has in either version of HTTP: its requests, and what ends it.
 
 use super::activity::Due;
 use super::answer::Answer;
+use super::context::ListenerContext;
 use super::slots::Slot;
-use super::{ListenerContext, http1, http2};
 use hyper::body::Incoming;
 use lendpay_api::FirstByte;
 use poem::http::uri::Scheme;
@@ -17,7 +17,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tokio::net::TcpStream;
-use tokio_util::sync::CancellationToken;
 
 /// The most bytes that the kernel holds for a client beyond those that are under way to it.
 const UNSENT_IN_KERNEL: u32 = 64 * 1024;
@@ -29,7 +28,6 @@ pub struct Connection {
     scheme: Scheme,
     pub slot: Arc<Slot>,
     pub context: Arc<ListenerContext>,
-    pub stop: CancellationToken,
 }
 
 /// Why a connection is not served any more.
@@ -43,39 +41,16 @@ pub enum End {
     Dropped,
 }
 
-/// Serves one connection, inside TLS or not, to its end.
-pub async fn serve(
-    stream: TcpStream,
-    peer: SocketAddr,
-    slot: Arc<Slot>,
-    context: Arc<ListenerContext>,
-    stop: CancellationToken,
-) {
-    // Answers are written whole; waiting to fill a segment would only delay them.
-    let _ = stream.set_nodelay(true);
-    let _ = socket2::SockRef::from(&stream).set_tcp_notsent_lowat(UNSENT_IN_KERNEL);
-    let local = stream.local_addr().map_or_else(|_| LocalAddr::default(), |address| LocalAddr(address.into()));
-    let scheme = if context.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-    let connection = Connection { local, remote: RemoteAddr(peer.into()), scheme, slot, context, stop };
-    let Some(tls) = &connection.context.tls else { return http1::serve(stream, connection).await };
-    // In boxes, so that a connection takes no more memory than its own kind needs.
-    let handshake = Box::pin(tokio::time::timeout(connection.context.timeouts.head, tls.accept(stream)));
-    let stream = tokio::select! {
-        stream = handshake => stream,
-        () = connection.slot.activity.displaced() => return,
-        () = connection.stop.cancelled() => return,
-    };
-    match stream {
-        Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
-            Box::pin(http2::serve(stream, connection)).await
-        }
-        Ok(Ok(stream)) => Box::pin(http1::serve(stream, connection)).await,
-        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-        Err(_elapsed) => drop(connection.slot.slots().slow.fetch_add(1, Ordering::Relaxed)),
-    }
-}
-
 impl Connection {
+    pub fn new(stream: &TcpStream, peer: SocketAddr, slot: Arc<Slot>, context: Arc<ListenerContext>) -> Self {
+        // Answers are written whole; waiting to fill a segment would only delay them.
+        let _ = stream.set_nodelay(true);
+        let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_IN_KERNEL);
+        let local = stream.local_addr().map_or_else(|_| LocalAddr::default(), |address| LocalAddr(address.into()));
+        let scheme = if context.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
+        Self { local, remote: RemoteAddr(peer.into()), scheme, slot, context }
+    }
+
     /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client.
     pub fn answer(
         &self,
@@ -89,7 +64,7 @@ impl Connection {
         async move {
             let mut response = context.endpoint.get_response(request).await;
             drop(running);
-            if slot.activity.is_displaced() {
+            if slot.activity.displaced.is_cancelled() {
                 // The client has to know that it is the last one. HTTP/2 has no such header: hyper leaves it out.
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
@@ -118,7 +93,7 @@ impl Connection {
                     }
                     return End::Closed;
                 }
-                () = activity.displaced(), if !displaced => {
+                () = activity.displaced.cancelled(), if !displaced => {
                     if activity.ends_at_once() {
                         return End::Dropped;
                     }
@@ -126,7 +101,7 @@ impl Connection {
                     displaced = true;
                     shut_down(connection.as_mut());
                 }
-                () = self.stop.cancelled(), if !stopping => {
+                () = self.context.stop.cancelled(), if !stopping => {
                     stopping = true;
                     shut_down(connection.as_mut());
                 }
@@ -134,8 +109,8 @@ impl Connection {
             }
             let (counter, end) = match activity.due(timeouts) {
                 Due::At(_) => continue,
-                Due::Slow => (&self.slot.slots().slow, End::Slow),
-                Due::Idle => (&self.slot.slots().idle, End::Dropped),
+                Due::Slow => (&self.slot.slots.slow, End::Slow),
+                Due::Idle => (&self.slot.slots.idle, End::Dropped),
             };
             counter.fetch_add(1, Ordering::Relaxed);
             return end;

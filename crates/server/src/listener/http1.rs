@@ -44,7 +44,7 @@ pub async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, connection: Conn
         let last_word = async { stream.write_all(&answer).await.and(stream.shutdown().await) };
         let _ = timeout(LAST_WORD, last_word).await;
     }
-    if end == End::Closed && !connection.stop.is_cancelled() {
+    if end == End::Closed && !connection.context.stop.is_cancelled() {
         linger(stream).await;
     }
 }

@@ -7,6 +7,7 @@
 mod activity;
 mod answer;
 mod connection;
+mod context;
 mod frames;
 mod http1;
 mod http2;
@@ -15,15 +16,16 @@ mod tls;
 mod watched;
 
 pub use activity::Timeouts;
+pub use context::ListenerContext;
 pub use slots::ConnectionSlots;
 pub use tls::Tls;
 
-use lendpay_api::{Clock, Side};
-use poem::Response;
-use poem::endpoint::BoxEndpoint;
+use connection::Connection;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use slots::Slot;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{TcpListener, TcpStream};
@@ -35,24 +37,6 @@ use tokio_util::task::TaskTracker;
 
 /// How many refused connections may be kept open at once, so that their answers arrive.
 const LINGERING: usize = 64;
-
-/// What the connections of a listener share.
-pub struct ListenerContext {
-    pub endpoint: BoxEndpoint<'static, Response>,
-    /// Which side it is, and the time, for answers that no endpoint makes.
-    pub side: Side,
-    pub clock: Arc<dyn Clock>,
-    pub timeouts: Timeouts,
-    pub tls: Option<Arc<Tls>>,
-    pub slots: Arc<ConnectionSlots>,
-}
-
-impl ListenerContext {
-    /// A whole HTTP/1.1 response for a request that no endpoint sees.
-    fn refusal(&self, status: u16) -> Vec<u8> {
-        lendpay_api::refusal(self.side, self.tls.is_some(), status, self.clock.now())
-    }
-}
 
 /// Raises the number of connections that the process may have to what it is allowed: the usual 1,024 at first is kept low
 /// for programs that use `select`, which this is not. Gives what it is then.
@@ -75,8 +59,8 @@ impl Listener {
     /// Begins to accept connections.
     pub fn start(socket: TcpListener, context: ListenerContext) -> Result<Self, String> {
         let address = socket.local_addr().map_err(|error| format!("the listener has no address: {error}"))?;
-        let stop = CancellationToken::new();
-        let accepting = tokio::spawn(accept(socket, Arc::new(context), stop.clone()));
+        let stop = context.stop.clone();
+        let accepting = tokio::spawn(accept(socket, Arc::new(context)));
         Ok(Self { address, accepting, stop })
     }
 
@@ -92,21 +76,18 @@ impl Listener {
     }
 }
 
-/// Accepts and serves connections until `stop`, then returns those that are still open.
-async fn accept(listener: TcpListener, context: Arc<ListenerContext>, stop: CancellationToken) -> TaskTracker {
+/// Accepts and serves connections until the listener stops, then returns those that are still open.
+async fn accept(listener: TcpListener, context: Arc<ListenerContext>) -> TaskTracker {
     let connections = TaskTracker::new();
     let lingering = Arc::new(Semaphore::new(LINGERING));
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            () = stop.cancelled() => return connections,
+            () = context.stop.cancelled() => return connections,
         };
         match accepted {
             Ok((stream, peer)) => match context.slots.take(peer.ip()) {
-                Some(slot) => {
-                    let context = Arc::clone(&context);
-                    connections.spawn(connection::serve(stream, peer, slot, context, stop.clone()));
-                }
+                Some(slot) => drop(connections.spawn(serve(stream, peer, slot, Arc::clone(&context)))),
                 None => refuse(stream, &context, &lingering),
             },
             Err(error) => {
@@ -115,6 +96,28 @@ async fn accept(listener: TcpListener, context: Arc<ListenerContext>, stop: Canc
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
         }
+    }
+}
+
+/// Serves one connection, inside TLS or not, to its end.
+async fn serve(stream: TcpStream, peer: SocketAddr, slot: Arc<Slot>, context: Arc<ListenerContext>) {
+    let connection = Connection::new(&stream, peer, slot, context);
+    let Connection { slot, context, .. } = &connection;
+    let Some(tls) = &context.tls else { return http1::serve(stream, connection).await };
+    // In boxes, so that a connection takes no more memory than its own kind needs.
+    let handshake = Box::pin(tokio::time::timeout(context.timeouts.head, tls.accept(stream)));
+    let stream = tokio::select! {
+        stream = handshake => stream,
+        () = slot.activity.displaced.cancelled() => return,
+        () = context.stop.cancelled() => return,
+    };
+    match stream {
+        Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(b"h2") => {
+            Box::pin(http2::serve(stream, connection)).await
+        }
+        Ok(Ok(stream)) => Box::pin(http1::serve(stream, connection)).await,
+        Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+        Err(_elapsed) => drop(slot.slots.slow.fetch_add(1, Ordering::Relaxed)),
     }
 }
 

@@ -60,7 +60,7 @@ struct Holder {
 /// The slot of one connection, free again when this is dropped.
 #[derive(Debug)]
 pub struct Slot {
-    slots: Arc<ConnectionSlots>,
+    pub slots: Arc<ConnectionSlots>,
     id: u64,
     pub activity: Arc<Activity>,
 }
@@ -155,11 +155,6 @@ impl Held {
 }
 
 impl Slot {
-    /// The slots that it is one of.
-    pub fn slots(&self) -> &ConnectionSlots {
-        &self.slots
-    }
-
     /// Counts bytes as held for the client until they are dropped. Bytes that others share cost nothing and do not count.
     pub fn hold(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         let length = bytes.len();
@@ -239,14 +234,14 @@ mod tests {
         drop(early.activity.run());
         let mut more = Vec::new();
         for (n, displaced) in [&silent, &late, &early].into_iter().enumerate() {
-            assert!(!displaced.activity.is_displaced());
+            assert!(!displaced.activity.displaced.is_cancelled());
             let new = take(&slots, &format!("198.51.100.{n}")).expect("room");
             drop(new.activity.run());
             more.push(new);
-            assert!(displaced.activity.is_displaced(), "{n}");
+            assert!(displaced.activity.displaced.is_cancelled(), "{n}");
             assert_eq!(slots.taken(), 4);
         }
-        assert!(!busy.activity.is_displaced());
+        assert!(!busy.activity.displaced.is_cancelled());
         drop([silent, late, early]);
         assert_eq!((slots.taken(), slots.displaced.load(Ordering::Relaxed)), (4, 3));
     }
@@ -261,11 +256,11 @@ mod tests {
         let _one = first.hold(bytes());
         let two = second.hold(bytes());
         first.activity.sent();
-        assert!(!first.activity.is_displaced() && !second.activity.is_displaced());
+        assert!(!first.activity.displaced.is_cancelled() && !second.activity.displaced.is_cancelled());
         let _running = second.activity.run();
         let _three = first.hold(bytes());
         assert!(second.activity.ends_at_once(), "whatever else it does");
-        assert!(second.activity.is_displaced() && !first.activity.is_displaced());
+        assert!(second.activity.displaced.is_cancelled() && !first.activity.displaced.is_cancelled());
         assert_eq!(slots.unsent.load(Ordering::Relaxed), UNSENT);
         drop(two);
         assert_eq!(slots.unsent.load(Ordering::Relaxed), UNSENT, "it was given back already");

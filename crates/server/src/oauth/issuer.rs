@@ -18,14 +18,13 @@ const LIMIT: Duration = Duration::from_secs(4);
 const LONGEST: u64 = 1024 * 1024;
 
 /// An authorization server.
-pub struct Issuer(Arc<Inner>);
-
-struct Inner {
+#[derive(Clone)]
+pub struct Issuer {
     client: ureq::Agent,
     issuer: Address,
     jwks_url: Option<Address>,
     /// What its metadata said the last time that it could be asked.
-    discovered: Mutex<Option<Address>>,
+    discovered: Arc<Mutex<Option<Address>>>,
 }
 
 /// What is read of the metadata (RFC 8414, section 2; OpenID Connect Discovery, section 3).
@@ -38,18 +37,18 @@ struct Metadata {
 impl Issuer {
     pub fn new(issuer: &Address, jwks_url: Option<Address>, trust: &Trust) -> Result<Self, String> {
         let client = outgoing::agent(issuer.url(), LIMIT, trust)?;
-        Ok(Self(Arc::new(Inner { client, issuer: issuer.clone(), jwks_url, discovered: Mutex::default() })))
+        Ok(Self { client, issuer: issuer.clone(), jwks_url, discovered: Arc::default() })
     }
 }
 
 impl KeySource for Issuer {
     fn fetch(&self) -> Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>> {
-        let inner = Arc::clone(&self.0);
+        let issuer = self.clone();
         let (send, receive) = oneshot::channel();
         // A thread of its own: one of the runtime's would be waited for when the process ends.
         let thread = std::thread::Builder::new().name("issuer".to_owned()).spawn(move || {
             // Nobody may be waiting any more.
-            let _ = send.send(inner.keys());
+            let _ = send.send(issuer.keys());
         });
         Box::pin(async move {
             thread.map_err(|error| format!("no thread can be started: {error}"))?;
@@ -58,7 +57,7 @@ impl KeySource for Issuer {
     }
 }
 
-impl Inner {
+impl Issuer {
     fn keys(&self) -> Result<Vec<u8>, String> {
         if let Some(address) = &self.jwks_url {
             return self.get(address.url());

@@ -46,14 +46,14 @@ fn parts(settings: &Serve, mut sockets: Sockets, log: &telemetry::Log) -> Result
 async fn serve(settings: &Serve, parts: Parts, store: impl Kept) -> Result<(), String> {
     let scheme = if parts.tls.is_some() { "https" } else { "http" };
     let service = Service::start(parts, store, &settings.common)?;
-    let (address, operator) = (service.address(), service.operator_address());
+    let (address, operator) = (service.partners.address, service.operator.as_ref().map(|operator| operator.address));
     if let Some(address) = operator.filter(|address| !address.ip().is_loopback() && scheme == "http") {
         tracing::warn!(%address, "the operator's side can be reached from other machines, without TLS");
     }
     let (docs, store) = (format!("{scheme}://{address}/docs"), settings.kept.store.to_string());
     let operator = operator.map(display);
     let ready = || tracing::info!(%address, operator, docs, store, "ready");
-    let Some(reason) = service.store().failure_reason() else {
+    let Some(reason) = service.store.failure_reason() else {
         ready();
         return service.run(|| {}).await;
     };

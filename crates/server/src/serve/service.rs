@@ -2,7 +2,6 @@
 
 use crate::listener::{self, ConnectionSlots, Listener, ListenerContext, Timeouts, Tls};
 use crate::metrics::Metrics;
-use crate::oauth;
 use crate::settings::{Common, OperatorSide};
 use crate::sockets::Socket;
 use crate::stop::StopSignals;
@@ -14,11 +13,11 @@ use lendpay_api::{
 };
 use poem::EndpointExt as _;
 use std::convert::Infallible;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
+use tokio_util::sync::CancellationToken;
 
 /// How long running requests may take to finish once the process is asked to stop.
 const GRACE: Duration = Duration::from_secs(10);
@@ -56,9 +55,9 @@ impl Parts {
 
 /// The service.
 pub struct Service<S> {
-    store: Arc<S>,
-    partners: Listener,
-    operator: Option<Listener>,
+    pub store: Arc<S>,
+    pub partners: Listener,
+    pub operator: Option<Listener>,
     signals: StopSignals,
     stop_delay: Duration,
     /// Set when the service is about to end.
@@ -72,7 +71,6 @@ impl<S: Kept> Service<S> {
         let (store, stopping, signals) = (Arc::new(store), Arc::default(), StopSignals::listen()?);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let limits = Limits { request_time: settings.request_timeout };
-        let timeouts = Timeouts::new(settings.request_timeout, settings.idle_timeout);
         let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
         let wanted = settings.connections as usize;
         if wanted > most {
@@ -82,7 +80,9 @@ impl<S: Kept> Service<S> {
         let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), slots.clone(), dropped_lines));
         let [partner_slots, operator_slots] = slots;
 
-        oauth::keep_keys(oauth.as_ref());
+        if let Some(tokens) = oauth.as_ref().map(|oauth| Arc::clone(&oauth.tokens)) {
+            tokio::spawn(async move { tokens.keep_keys().await });
+        }
         if let Some(tls) = tls.clone() {
             tokio::spawn(async move { tls.renew().await });
         }
@@ -93,44 +93,28 @@ impl<S: Kept> Service<S> {
             rate_limit: settings.rate_limit,
             traces: traces.clone(),
         };
-        let counts = Arc::clone(&metrics.partner);
-        let endpoint = counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, counts).boxed();
-        let (side, tls_of_partners, clock_of_partners) = (Side::Partner, tls.clone(), Arc::clone(&clock));
-        let context = ListenerContext {
+        let context = |endpoint, side, slots| ListenerContext {
             endpoint,
             side,
-            clock: clock_of_partners,
-            timeouts,
-            tls: tls_of_partners,
-            slots: partner_slots,
+            clock: Arc::clone(&clock),
+            timeouts: Timeouts::new(settings.request_timeout, settings.idle_timeout),
+            tls: tls.clone(),
+            slots,
+            stop: CancellationToken::new(),
         };
-        let partners = Listener::start(partners.listen()?, context)?;
-        let start_operator = |(socket, side): (Socket, OperatorSide)| {
-            let OperatorSide { key, hosts, .. } = side;
+        let counts = Arc::clone(&metrics.partner);
+        let endpoint = counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, counts).boxed();
+        let partners = Listener::start(partners.listen()?, context(endpoint, Side::Partner, partner_slots))?;
+        let start_operator = |(socket, OperatorSide { key, hosts, .. }): (Socket, _)| {
             let (reason, stopping, counts) =
                 (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));
             let metrics = Arc::new(move || metrics.write());
             let settings = OperatorSettings { key, hosts, limits, reason, stopping, metrics, traces };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
-            let (side, slots) = (Side::Operator, operator_slots);
-            Listener::start(socket.listen()?, ListenerContext { endpoint, side, clock, timeouts, tls, slots })
+            Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };
         let operator = operator.map(start_operator).transpose()?;
         Ok(Self { store, partners, operator, signals, stop_delay: settings.stop_delay, stopping })
-    }
-
-    pub fn store(&self) -> &S {
-        &self.store
-    }
-
-    /// Where partners connect.
-    pub fn address(&self) -> SocketAddr {
-        self.partners.address
-    }
-
-    /// Where the operator connects, if there is an operator's side.
-    pub fn operator_address(&self) -> Option<SocketAddr> {
-        self.operator.as_ref().map(|listener| listener.address)
     }
 
     /// Serves until a signal arrives or the store fails, then ends in order. Calls `works` once the store works.

@@ -8,7 +8,6 @@ use lendpay_api::{Hosts, OperatorKey};
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
-use std::str::FromStr;
 
 /// A text that is never shown.
 #[derive(Clone)]
@@ -20,11 +19,9 @@ impl fmt::Debug for Secret {
     }
 }
 
-impl FromStr for Secret {
-    type Err = std::convert::Infallible;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Ok(Self(text.to_owned()))
+impl From<String> for Secret {
+    fn from(text: String) -> Self {
+        Self(text)
     }
 }
 

@@ -1,15 +1,15 @@
 //! Log lines on their way to standard error, many in one write.
 //!
 //! A write for each line was a tenth of the CPU time of an accept, and would wait for whoever reads the log.
-//! tracing-appender's channel costs as much as the write that it saves, and bounds lines, which have no greatest
-//! length. Here a line is copied into a buffer, and a thread writes out what there is every few milliseconds. While
-//! nobody reads, the buffer fills up; lines that do not fit are dropped and counted.
+//! tracing-appender's channel bounds lines, which have no greatest length, and says nothing about those that it drops.
+//! Here a thread writes out what there is every few milliseconds. While nobody reads, lines wait; those that come beyond
+//! the bound are dropped and counted.
 
 use std::io::{self, Write};
-use std::mem;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread::{self, ThreadId};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
 use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
 
@@ -22,105 +22,88 @@ const MOST: usize = 1024 * 1024;
 /// How long the end of the process waits for what is left to be read.
 pub const LAST_WAIT: Duration = Duration::from_secs(2);
 
-#[derive(Default)]
-struct Waiting {
-    bytes: Vec<u8>,
-    /// Lines that were dropped and not yet told of.
-    dropped: u64,
-    /// No more lines come.
-    ended: bool,
-    /// Everything is written.
-    written: bool,
-}
+/// The thread that writes.
+const WRITER: &str = "log lines";
 
-#[derive(Default)]
-struct Shared {
-    waiting: Mutex<Waiting>,
-    changed: Condvar,
+/// Where the lines go.
+#[derive(Clone)]
+pub struct Lines {
+    /// An empty one is the end.
+    send: Sender<Vec<u8>>,
+    /// How many bytes wait.
+    waiting: Arc<AtomicUsize>,
     dropped: Arc<AtomicU64>,
-    writer: OnceLock<ThreadId>,
 }
 
-impl Shared {
-    fn waiting(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Writes what is left when it is dropped.
+pub struct Log {
+    lines: Lines,
+    written: Receiver<()>,
+}
 
-    /// Writes lines until the end.
-    fn write(&self) {
-        let mut out = Vec::new();
-        loop {
-            let idle = |waiting: &mut Waiting| waiting.bytes.is_empty() && waiting.dropped == 0 && !waiting.ended;
-            let waiting = self.changed.wait_while(self.waiting(), idle);
-            if !waiting.unwrap_or_else(PoisonError::into_inner).ended {
-                thread::sleep(COLLECT);
-            }
-            let mut waiting = self.waiting();
-            mem::swap(&mut waiting.bytes, &mut out);
-            let dropped = mem::take(&mut waiting.dropped);
-            if waiting.ended && out.is_empty() && dropped == 0 {
-                waiting.written = true;
-                self.changed.notify_all();
-                return;
-            }
-            drop(waiting);
-            // Nobody is left to tell when standard error is gone.
-            let _ = io::stderr().write_all(&out);
-            out.clear();
-            if dropped > 0 {
-                tracing::warn!(lines = dropped, "log lines were dropped, since nobody read them");
-            }
+/// Starts the thread.
+pub fn start() -> io::Result<(Lines, Log)> {
+    let ((send, receive), (tell, written)) = (channel(), channel());
+    let lines = Lines { send, waiting: Arc::default(), dropped: Arc::default() };
+    let of_writer = (Arc::clone(&lines.waiting), Arc::clone(&lines.dropped));
+    thread::Builder::new().name(WRITER.to_owned()).spawn(move || {
+        write(&receive, &of_writer.0, &of_writer.1);
+        tell.send(())
+    })?;
+    Ok((lines.clone(), Log { lines, written }))
+}
+
+/// Writes lines until the end.
+fn write(lines: &Receiver<Vec<u8>>, waiting: &AtomicUsize, dropped: &AtomicU64) {
+    let (mut told, mut ended) = (0, false);
+    while let Ok(mut out) = lines.recv() {
+        ended |= out.is_empty();
+        if !ended {
+            thread::sleep(COLLECT);
+        }
+        for line in lines.try_iter() {
+            ended |= line.is_empty();
+            out.extend(line);
+        }
+        waiting.fetch_sub(out.len(), Ordering::Relaxed);
+        // Nobody is left to tell when standard error is gone.
+        let _ = io::stderr().write_all(&out);
+        let all = dropped.load(Ordering::Relaxed);
+        if all > told {
+            tracing::warn!(lines = all - told, "log lines were dropped, since nobody read them");
+            told = all;
+        } else if ended {
+            return;
         }
     }
 }
 
-/// Where the lines go.
-#[derive(Clone)]
-pub struct Lines(Arc<Shared>);
-
-/// Writes what is left when it is dropped.
-pub struct Writing(Arc<Shared>);
-
-/// Starts the thread.
-pub fn start() -> io::Result<(Lines, Writing)> {
-    let shared = Arc::new(Shared::default());
-    let writer = Arc::clone(&shared);
-    let thread = thread::Builder::new().name("log lines".to_owned()).spawn(move || writer.write())?;
-    shared.writer.get_or_init(|| thread.thread().id());
-    Ok((Lines(Arc::clone(&shared)), Writing(shared)))
-}
-
-impl Writing {
-    /// How many lines were dropped.
+impl Log {
+    /// How many lines were dropped since nobody read them.
     pub fn dropped(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.0.dropped)
+        Arc::clone(&self.lines.dropped)
     }
 }
 
-impl Drop for Writing {
+impl Drop for Log {
     fn drop(&mut self) {
-        let mut waiting = self.0.waiting();
-        waiting.ended = true;
-        self.0.changed.notify_all();
         // The process ends in any case, and with it the thread.
-        drop(self.0.changed.wait_timeout_while(waiting, LAST_WAIT, |waiting| !waiting.written));
+        if self.lines.send.send(Vec::new()).is_ok() {
+            let _ = self.written.recv_timeout(LAST_WAIT);
+        }
     }
 }
 
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let mut waiting = self.0.waiting();
-        let first = waiting.bytes.is_empty();
+        let waiting = self.waiting.fetch_add(line.len(), Ordering::Relaxed) + line.len();
         // The writer's own line, which says how many were dropped, always fits.
-        if waiting.bytes.len() + line.len() <= MOST || self.0.writer.get() == Some(&thread::current().id()) {
-            waiting.bytes.extend_from_slice(line);
+        if waiting <= MOST || thread::current().name() == Some(WRITER) {
+            // Nothing is written after the end.
+            let _ = self.send.send(line.to_vec());
         } else {
-            waiting.dropped += 1;
-            self.0.dropped.fetch_add(1, Ordering::Relaxed);
-        }
-        drop(waiting);
-        if first {
-            self.0.changed.notify_one();
+            self.waiting.fetch_sub(line.len(), Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
         }
         Ok(line.len())
     }

@@ -5,7 +5,7 @@ mod json_lines;
 mod lines;
 mod otlp;
 
-pub use lines::LAST_WAIT;
+pub use lines::{LAST_WAIT, Log};
 
 use crate::settings::{Common, LogFormat};
 use json_lines::JsonLines;
@@ -13,19 +13,8 @@ use lendpay_api::Traces;
 use otlp::Otlp;
 use std::io::IsTerminal as _;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
-
-/// Writes what is left of the log when it is dropped: the last thing that a command does.
-pub struct Log(lines::Writing);
-
-impl Log {
-    /// How many lines were dropped since nobody read them.
-    pub fn dropped(&self) -> Arc<AtomicU64> {
-        self.0.dropped()
-    }
-}
 
 /// Starts logging, and makes a panic a log line.
 pub fn start(settings: &Common) -> Result<Log, String> {
@@ -34,7 +23,7 @@ pub fn start(settings: &Common) -> Result<Log, String> {
         LogFormat::Json => false,
         LogFormat::Auto => std::io::stderr().is_terminal(),
     };
-    let (writer, lines) = lines::start().map_err(|error| format!("logging cannot be started: {error}"))?;
+    let (writer, log) = lines::start().map_err(|error| format!("logging cannot be started: {error}"))?;
     let layer = tracing_subscriber::fmt::layer().with_writer(writer);
     let registry = tracing_subscriber::registry().with(settings.log.clone());
     let started = if text {
@@ -47,7 +36,7 @@ pub fn start(settings: &Common) -> Result<Log, String> {
         let place = panic.location().map(ToString::to_string);
         tracing::error!(place, message = panic.payload_as_str(), "panic");
     }));
-    Ok(Log(lines))
+    Ok(log)
 }
 
 /// Who collects traces, if anybody does.

@@ -67,13 +67,10 @@ impl Otlp {
     }
 
     fn collects(&self, span: &Span<'_>) -> bool {
-        span.caller.map_or_else(|| low_bits(span) < self.below, |caller| caller.sampled)
+        // These bits of a trace id are random in any case (W3C Trace Context Level 2, section 3.2.2.3).
+        let low_bits = || u128::from_be_bytes(span.operation.to_bytes()) as u64;
+        span.caller.map_or_else(|| low_bits() < self.below, |caller| caller.sampled)
     }
-}
-
-/// The bits of a trace id that are random in any case (W3C Trace Context Level 2, section 3.2.2.3).
-fn low_bits(span: &Span<'_>) -> u64 {
-    u128::from_be_bytes(span.operation.to_bytes()) as u64
 }
 
 impl Traces for Otlp {
@@ -139,12 +136,9 @@ struct Sending {
 impl HttpClient for Sending {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let (parts, body) = request.into_parts();
-        let sent = self.agent.run(Request::from_parts(parts, &body[..])).and_then(|mut response| {
-            let body = response.body_mut().read_to_vec()?;
-            let mut answer = Response::new(Bytes::from(body));
-            *answer.status_mut() = response.status();
-            *answer.headers_mut() = response.headers().clone();
-            Ok(answer)
+        let sent = self.agent.run(Request::from_parts(parts, &body[..])).and_then(|response| {
+            let (head, mut body) = response.into_parts();
+            Ok(Response::from_parts(head, Bytes::from(body.read_to_vec()?)))
         });
         let problem = match &sent {
             Ok(answer) if answer.status().is_success() => None,
