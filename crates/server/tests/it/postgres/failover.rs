@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const CALLERS: usize = 64;
 
 /// Writes that are acknowledged before the primary dies, and again after the promotion.
-const WRITES: usize = 500;
+const WRITES: usize = 300;
 
 /// Writes that are repeated at the end.
 const REPEATED: usize = 100;
@@ -54,7 +54,7 @@ fn a_failover_under_load_loses_nothing_and_doubles_nothing() {
     let store = format!("postgres://postgres@127.0.0.1:{},127.0.0.1:{}/loans", primary.port(), standby.port());
     let services = [Service::start(&store, &[]), Service::start(&store, &[])];
     let key = services[0].partner().text;
-    let offers = services[0].offers(700);
+    let offers = services[0].offers(450);
     let told = Told::default();
     assert_eq!(services[0].ready().0, 200);
     let metrics = services[0].metrics();
