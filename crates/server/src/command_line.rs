@@ -1,8 +1,9 @@
 //! The command line as a whole: the commands, and what each of them is given.
 
 use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
-use crate::settings::{Demo, Export, HistoryCommand, Import, Migrate, Serve, Verify};
+use crate::settings::{Demo, Export, HistoryCommand, Import, KeptIn, Migrate, Serve};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use std::ffi::OsString;
 
 /// Lendpay: the lending-and-payments service that a lender runs for its partners.
 #[derive(Debug, Parser)]
@@ -23,7 +24,7 @@ pub enum Command {
     /// Read an export into a stopped store.
     Import(Import),
     /// Check a stopped embedded store: the whole log, and its index. Ends with code 1 if something is damaged.
-    Verify(Verify),
+    Verify(KeptIn),
     /// The history that the sequences of events belong to, in a stopped store or a database.
     #[command(subcommand)]
     History(HistoryCommand),
@@ -50,14 +51,10 @@ fn all_arguments(command: &clap::Command) -> Vec<&clap::Arg> {
 /// Refuses variables that look like settings and are none: a misspelt one would otherwise be ignored in silence.
 pub fn no_unknown_variables() -> Result<(), String> {
     let command = CommandLine::command();
-    let known: Vec<_> = all_arguments(&command)
-        .into_iter()
-        .filter_map(|argument| argument.get_env().map(std::ffi::OsStr::to_owned))
-        .collect();
-    let unknown = std::env::vars_os()
-        .map(|(name, _)| name)
-        .find(|name| name.to_string_lossy().starts_with("LENDPAY_") && !known.contains(name));
-    match unknown {
+    let known: Vec<_> = all_arguments(&command).into_iter().filter_map(clap::Arg::get_env).collect();
+    let is_unknown =
+        |name: &OsString| name.to_string_lossy().starts_with("LENDPAY_") && !known.contains(&name.as_os_str());
+    match std::env::vars_os().map(|(name, _)| name).find(is_unknown) {
         None => Ok(()),
         Some(name) => Err(format!(
             "there is no setting {}; unset it, or see `lendpay serve --help` for those there are",

@@ -32,37 +32,34 @@ use std::sync::mpsc::channel;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    if let Err(error) = keep_private() {
-        return fail(&format!("core dumps cannot be turned off: {error}"));
+    match keep_private().and_then(|()| command_line::no_unknown_variables()).and_then(|()| run()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => fail(&problem),
     }
-    if let Err(problem) = command_line::no_unknown_variables() {
-        return fail(&problem);
-    }
-    let result = match CommandLine::parse().command {
+}
+
+fn run() -> Result<(), String> {
+    match CommandLine::parse().command {
         Command::Serve(serve) => serve::run(&serve),
         Command::Demo(demo) => demo::run(&demo),
         Command::Export(export) => transfer::export(&export),
         Command::Import(import) => transfer::import(&import),
-        Command::Verify(verify) => transfer::verify(&verify),
+        Command::Verify(kept) => transfer::verify(&kept),
         Command::History(command) => transfer::history(&command),
         Command::Migrate(migrate) => transfer::migrate(&migrate),
         Command::Partner(command) => client::partner(&command),
         Command::Key(command) => client::key(&command),
         Command::Offer(command) => client::offer(&command),
         Command::Events(command) => client::events(&command),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(problem) => fail(&problem),
     }
 }
 
 /// The files that this process makes can be read by its user alone, whatever the umask was, and a crash writes no core
 /// dump: both hold bank details. (`prlimit --core=unlimited --pid PID` allows a dump of a running process.)
-fn keep_private() -> std::io::Result<()> {
+fn keep_private() -> Result<(), String> {
     umask(Mode::RWXG | Mode::RWXO);
-    let limit = getrlimit(Resource::Core);
-    Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), ..limit })?)
+    let none = Rlimit { current: Some(0), ..getrlimit(Resource::Core) };
+    setrlimit(Resource::Core, none).map_err(|error| format!("core dumps cannot be turned off: {error}"))
 }
 
 /// The last line of a run that failed: one sentence, no backtrace. The process ends even if nobody reads it.

@@ -19,24 +19,20 @@ pub struct Metrics<S> {
     /// Requests of the operator.
     pub operator: Arc<RequestCounts>,
     /// Weak, so that a slow reader of metrics does not keep the store open.
-    store: Weak<S>,
+    pub store: Weak<S>,
     /// Connections of partners, and of the operator.
-    slots: [Arc<ConnectionSlots>; 2],
+    pub slots: [Arc<ConnectionSlots>; 2],
     /// Log lines that were dropped.
-    dropped_lines: Arc<AtomicU64>,
+    pub dropped_lines: Arc<AtomicU64>,
 }
 
 impl<S: Kept> Metrics<S> {
-    /// Counters that begin at 0, and those of a store.
-    pub fn new(store: Weak<S>, slots: [Arc<ConnectionSlots>; 2], dropped_lines: Arc<AtomicU64>) -> Self {
-        Self { partner: Arc::default(), operator: Arc::default(), store, slots, dropped_lines }
-    }
-
     /// All of it, as it is now.
     pub fn write(&self) -> String {
         let mut page = Page(String::with_capacity(16 * 1024));
         let version = concat!(r#"version=""#, env!("CARGO_PKG_VERSION"), r#"""#);
-        page.gauges("lendpay_build_info", "The program that runs.", [(version, 1)]);
+        page.family("lendpay_build_info", "gauge", "The program that runs.");
+        page.sample("lendpay_build_info", version, 1);
         page.requests([("partner", &self.partner), ("operator", &self.operator)]);
         page.connections(["partner", "operator"].into_iter().zip(&self.slots));
         let help = "Log lines that were dropped, since nobody read them and 1 MiB waited.";
@@ -71,13 +67,9 @@ impl Page {
         samples.into_iter().for_each(|(labels, value)| self.sample(name, labels, value));
     }
 
-    fn gauges<L: Display, V: Display>(&mut self, name: &str, help: &str, samples: impl IntoIterator<Item = (L, V)>) {
-        self.family(name, "gauge", help);
-        samples.into_iter().for_each(|(labels, value)| self.sample(name, labels, value));
-    }
-
     fn gauge(&mut self, name: &str, help: &str, value: impl Display) {
-        self.gauges(name, help, [("", value)]);
+        self.family(name, "gauge", help);
+        self.sample(name, "", value);
     }
 
     /// The sum of what a number of observations saw.
@@ -119,8 +111,10 @@ impl Page {
     }
 
     fn connections<'a>(&mut self, sides: impl Iterator<Item = (&'a str, &'a Arc<ConnectionSlots>)> + Clone) {
-        let open = sides.clone().map(|(side, slots)| (format!(r#"side="{side}""#), slots.taken()));
-        self.gauges("lendpay_connections", "Connections that are open.", open);
+        self.family("lendpay_connections", "gauge", "Connections that are open.");
+        for (side, slots) in sides.clone() {
+            self.sample("lendpay_connections", format_args!(r#"side="{side}""#), slots.taken());
+        }
         let by_reason = |reasons: fn(&ConnectionSlots) -> Vec<(&str, &AtomicU64)>| {
             sides.clone().flat_map(move |(side, slots)| {
                 let labels = move |reason| format!(r#"side="{side}",reason="{reason}""#);

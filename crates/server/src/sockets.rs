@@ -2,12 +2,13 @@
 //! (sd_listen_fds(3)).
 
 use listenfd::ListenFd;
+use socket2::{Domain, Type};
 use std::io;
 use std::net::SocketAddr;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 
 /// How many connections may wait to be accepted.
-const BACKLOG: u32 = 1_024;
+const BACKLOG: i32 = 1_024;
 
 /// The sockets of the service manager that nobody has asked for yet.
 pub struct Sockets(Vec<std::net::TcpListener>);
@@ -24,7 +25,7 @@ impl Sockets {
     /// The socket of this address: the service manager's, or a new one.
     pub fn open(&mut self, address: SocketAddr, flag: &str) -> Result<Socket, String> {
         if let Some(n) = self.0.iter().position(|socket| socket.local_addr().is_ok_and(|given| given == address)) {
-            return Ok(Socket::Given(self.0.swap_remove(n)));
+            return Ok(Socket(self.0.swap_remove(n).into()));
         }
         Socket::bind(address).map_err(|error| {
             format!("cannot listen on {address}: {error}; choose another address with {flag} or stop what uses it")
@@ -45,27 +46,27 @@ impl Sockets {
 }
 
 /// A socket with an address. One that was made here refuses connections until it listens.
-pub enum Socket {
-    Given(std::net::TcpListener),
-    Made(TcpSocket),
-}
+pub struct Socket(socket2::Socket);
 
 impl Socket {
     /// Makes one.
     pub fn bind(address: SocketAddr) -> io::Result<Self> {
-        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        let socket = socket2::Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         // A restart must not wait for the last run's connections to fade.
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        Ok(Self::Made(socket))
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        Ok(Self(socket))
     }
 
     /// From now on clients can connect.
     pub fn listen(self) -> Result<TcpListener, String> {
-        let listener = match self {
-            Self::Given(socket) => socket.set_nonblocking(true).and_then(|()| TcpListener::from_std(socket)),
-            Self::Made(socket) => socket.listen(BACKLOG),
+        let listen = || {
+            if !self.0.is_listener()? {
+                self.0.listen(BACKLOG)?;
+            }
+            self.0.set_nonblocking(true)?;
+            TcpListener::from_std(self.0.into())
         };
-        listener.map_err(|error| format!("cannot listen: {error}"))
+        listen().map_err(|error: io::Error| format!("cannot listen: {error}"))
     }
 }

@@ -79,9 +79,7 @@ pub fn open_sled(path: &Path, settings: &Common, rebuild_index: bool) -> Result<
     let store = EmbeddedStore::open(path, options).map_err(|error| error.to_string())?;
     let OpenReport { rebuilt, cut_bytes, cut_frames } = store.open_report();
     tracing::info!(rebuilt, cut_bytes, cut_frames, "the store is open");
-    let readable =
-        is_readable_by_others(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-    if readable {
+    if is_readable_by_others(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))? {
         let run = format!("chmod -R go-rwx {}", printable::shell_word(path));
         tracing::warn!(run, "other users of this machine can read the data");
     }

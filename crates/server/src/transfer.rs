@@ -4,7 +4,7 @@ mod file;
 
 use crate::client::http::Client;
 use crate::runtime;
-use crate::settings::{Access, Export, HistoryCommand, Import, Migrate, StorePlace, Verify};
+use crate::settings::{Access, Export, HistoryCommand, Import, KeptIn, Migrate, StorePlace};
 use crate::system_clock::SystemClock;
 use file::{Destination, Tee, of_records, source, unbounded};
 use lendpay_api::Clock as _;
@@ -72,10 +72,8 @@ fn from_store(place: &StorePlace, to: &mut dyn Write) -> Result<u64, String> {
 }
 
 fn unreadable(error: StoreError, reason: Option<String>) -> String {
-    match reason {
-        Some(reason) => format!("the store cannot be read: {error}: {reason}"),
-        None => format!("the store cannot be read: {error}"),
-    }
+    let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+    format!("the store cannot be read: {error}{reason}")
 }
 
 async fn write<E: store::Export>(
@@ -176,8 +174,8 @@ async fn add_all(
 }
 
 /// Checks a stopped embedded store, and prints each thing that is damaged.
-pub fn verify(settings: &Verify) -> Result<(), String> {
-    let StorePlace::Sled(path) = existing(&settings.kept.store)? else {
+pub fn verify(kept: &KeptIn) -> Result<(), String> {
+    let StorePlace::Sled(path) = existing(&kept.store)? else {
         return Err("a database has checks of its own; name an embedded store with --store sled:DIRECTORY".to_owned());
     };
     let mut output = std::io::stdout().lock();

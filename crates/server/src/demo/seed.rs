@@ -78,9 +78,8 @@ pub async fn fill(store: &impl Commands) -> Result<Seeded, Box<dyn Error>> {
         store.run(PutOffer { application, offer, terms, stamp: stamp() }).await?;
         offers.push((offer, what));
     }
-    let (declined, accepted) = (offers[3].0, offers[4].0);
-    for (partner, offer, action) in [(None, declined, Action::Decline), (Some(partner), accepted, Action::Accept)] {
-        store.run(MoveOffer { partner, application, offer, action, stamp: stamp() }).await?;
+    for (offer, action) in [(offers[3].0, Action::Decline), (offers[4].0, Action::Accept)] {
+        store.run(MoveOffer { partner: Some(partner), application, offer, action, stamp: stamp() }).await?;
     }
     Ok(Seeded { key: key.reveal().to_owned(), application, offers })
 }

@@ -52,15 +52,13 @@ struct State {
 /// Which connection makes room first: one that never made a request, then the longest idle. It only grows.
 pub type Rank = (bool, Instant);
 
-/// What the timer finds.
+/// Why a connection is not served any more, though neither side closed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Due {
-    /// Nothing; it looks again then.
-    At(Instant),
-    /// The head of a request takes too long.
+pub enum End {
+    /// The head of a request took too long.
     Slow,
-    /// Nothing has happened for too long.
-    Idle,
+    /// Nothing happened for too long, or others got its place.
+    Dropped,
 }
 
 /// A request that runs, until this is dropped.
@@ -92,12 +90,8 @@ impl Activity {
     pub fn received_frames(&self, ended: bool, incomplete: bool) {
         let mut state = self.state();
         state.spoken = true;
-        if ended || !incomplete {
-            state.head = None;
-        }
-        if incomplete && state.head.is_none() {
-            state.head = Some(Instant::now());
-        }
+        let begun = state.head.filter(|_| !ended);
+        state.head = incomplete.then(|| begun.unwrap_or_else(Instant::now));
     }
 
     /// Bytes of an answer went out: a long one that the client takes is not idleness.
@@ -120,20 +114,20 @@ impl Activity {
         Running(Arc::clone(self))
     }
 
-    /// What the timer has to do.
-    pub fn due(&self, timeouts: &Timeouts) -> Due {
+    /// When to look again, or why the connection has to end.
+    pub fn due(&self, timeouts: &Timeouts) -> Result<Instant, End> {
         let (state, now) = (self.state(), Instant::now());
         if let Some(head) = state.head {
             let end = head + timeouts.head;
-            return if now >= end { Due::Slow } else { Due::At(end) };
+            return if now >= end { Err(End::Slow) } else { Ok(end) };
         }
         if state.running > 0 {
-            return Due::At(now + timeouts.request.min(timeouts.head));
+            return Ok(now + timeouts.request.min(timeouts.head));
         }
         let limit = if state.spoken { timeouts.idle } else { timeouts.idle.min(timeouts.head) };
         let end = state.since + limit;
         // A head may begin any time; its time is up no earlier than this.
-        if now >= end { Due::Idle } else { Due::At(end.min(now + timeouts.head)) }
+        if now >= end { Err(End::Dropped) } else { Ok(end.min(now + timeouts.head)) }
     }
 
     /// When it makes room for others; never while a request runs.
@@ -200,22 +194,22 @@ mod tests {
     fn the_first_byte_has_the_time_of_a_head_and_later_ones_the_idle_time() {
         let activity = Activity::new();
         pass(&activity, 9);
-        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        assert!(matches!(activity.due(&TIMEOUTS), Ok(_)));
         pass(&activity, 1);
-        assert_eq!(activity.due(&TIMEOUTS), Due::Idle);
+        assert_eq!(activity.due(&TIMEOUTS), Err(End::Dropped));
         activity.received();
-        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        assert!(matches!(activity.due(&TIMEOUTS), Ok(_)));
         pass(&activity, 10);
-        assert_eq!(activity.due(&TIMEOUTS), Due::Slow);
+        assert_eq!(activity.due(&TIMEOUTS), Err(End::Slow));
         activity.take_head();
         drop(activity.run());
         pass(&activity, 74);
-        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        assert!(matches!(activity.due(&TIMEOUTS), Ok(_)));
         activity.sent();
         pass(&activity, 74);
-        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)), "it takes an answer");
+        assert!(matches!(activity.due(&TIMEOUTS), Ok(_)), "it takes an answer");
         pass(&activity, 1);
-        assert_eq!(activity.due(&TIMEOUTS), Due::Idle);
+        assert_eq!(activity.due(&TIMEOUTS), Err(End::Dropped));
     }
 
     #[test]
@@ -226,9 +220,9 @@ mod tests {
         pass(&activity, 9);
         activity.received_frames(false, true);
         pass(&activity, 1);
-        assert_eq!(activity.due(&TIMEOUTS), Due::Slow);
+        assert_eq!(activity.due(&TIMEOUTS), Err(End::Slow));
         activity.received_frames(true, true);
-        assert!(matches!(activity.due(&TIMEOUTS), Due::At(_)));
+        assert!(matches!(activity.due(&TIMEOUTS), Ok(_)));
         assert_eq!(activity.rank(), None);
     }
 }

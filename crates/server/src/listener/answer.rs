@@ -11,14 +11,8 @@ use std::task::{Context, Poll};
 
 /// A body whose bytes count as held for the client until hyper is done with them.
 pub struct Answer {
-    body: BoxBody<Bytes, io::Error>,
-    slot: Arc<Slot>,
-}
-
-impl Answer {
-    pub fn new(body: BoxBody<Bytes, io::Error>, slot: Arc<Slot>) -> Self {
-        Self { body, slot }
-    }
+    pub body: BoxBody<Bytes, io::Error>,
+    pub slot: Arc<Slot>,
 }
 
 impl Body for Answer {

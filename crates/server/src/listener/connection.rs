@@ -1,6 +1,6 @@
 //! What a connection has in either version of HTTP: its requests, and what ends it.
 
-use super::activity::Due;
+use super::activity::End;
 use super::answer::Answer;
 use super::context::ListenerContext;
 use super::slots::Slot;
@@ -30,17 +30,6 @@ pub struct Connection {
     pub context: Arc<ListenerContext>,
 }
 
-/// Why a connection is not served any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// One side closed it, or it broke.
-    Closed,
-    /// A request's head came too slowly.
-    Slow,
-    /// Nothing happened for too long, or others got its place.
-    Dropped,
-}
-
 impl Connection {
     pub fn new(stream: &TcpStream, peer: SocketAddr, slot: Arc<Slot>, context: Arc<ListenerContext>) -> Self {
         // Answers are written whole; waiting to fill a segment would only delay them.
@@ -57,8 +46,7 @@ impl Connection {
         request: hyper::Request<Incoming>,
         first_byte: Instant,
     ) -> impl Future<Output = Result<hyper::Response<Answer>, Infallible>> + use<> {
-        let ends = (self.local.clone(), self.remote.clone(), self.scheme.clone());
-        let mut request = Request::from((request, ends.0, ends.1, ends.2));
+        let mut request = Request::from((request, self.local.clone(), self.remote.clone(), self.scheme.clone()));
         request.extensions_mut().insert(FirstByte(first_byte));
         let (slot, context, running) = (Arc::clone(&self.slot), Arc::clone(&self.context), self.slot.activity.run());
         async move {
@@ -68,22 +56,19 @@ impl Connection {
                 // The client has to know that it is the last one. HTTP/2 has no such header: hyper leaves it out.
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
             }
-            Ok(hyper::Response::from(response).map(|body| Answer::new(body, slot)))
+            Ok(hyper::Response::from(response).map(|body| Answer { body, slot }))
         }
     }
 
-    /// Runs a connection of either version of HTTP to its end.
-    pub async fn run<C>(&self, mut connection: Pin<&mut C>, shut_down: impl Fn(Pin<&mut C>)) -> End
+    /// Runs a connection of either version of HTTP until one side closes it, or it has to end.
+    pub async fn run<C>(&self, mut connection: Pin<&mut C>, shut_down: impl Fn(Pin<&mut C>)) -> Result<(), End>
     where
         C: Future<Output = hyper::Result<()>>,
     {
         let (activity, timeouts) = (&self.slot.activity, &self.context.timeouts);
         let (mut stopping, mut displaced) = (false, false);
         loop {
-            let wake = match activity.due(timeouts) {
-                Due::At(wake) => wake,
-                Due::Slow | Due::Idle => Instant::now(),
-            };
+            let wake = activity.due(timeouts).unwrap_or_else(|_| Instant::now());
             tokio::select! {
                 // First: what has arrived while this task waited for its turn counts.
                 biased;
@@ -91,11 +76,11 @@ impl Connection {
                     if let Err(error) = ended {
                         tracing::debug!(%error, "a connection ended early");
                     }
-                    return End::Closed;
+                    return Ok(());
                 }
                 () = activity.displaced.cancelled(), if !displaced => {
                     if activity.ends_at_once() {
-                        return End::Dropped;
+                        return Err(End::Dropped);
                     }
                     // A request came at the same moment: it is answered, and no other.
                     displaced = true;
@@ -107,13 +92,11 @@ impl Connection {
                 }
                 () = tokio::time::sleep_until(wake.into()) => {}
             }
-            let (counter, end) = match activity.due(timeouts) {
-                Due::At(_) => continue,
-                Due::Slow => (&self.slot.slots.slow, End::Slow),
-                Due::Idle => (&self.slot.slots.idle, End::Dropped),
-            };
-            counter.fetch_add(1, Ordering::Relaxed);
-            return end;
+            if let Err(end) = activity.due(timeouts) {
+                let counter = if end == End::Slow { &self.slot.slots.slow } else { &self.slot.slots.idle };
+                counter.fetch_add(1, Ordering::Relaxed);
+                return Err(end);
+            }
         }
     }
 }

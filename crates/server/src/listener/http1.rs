@@ -1,6 +1,7 @@
 //! A connection that speaks HTTP/1.1.
 
-use super::connection::{Connection, End};
+use super::activity::End;
+use super::connection::Connection;
 use super::watched::Watched;
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -28,7 +29,7 @@ const LINGER_BYTES: u64 = 1024 * 1024;
 pub async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, connection: Connection) {
     let activity = Arc::clone(&connection.slot.activity);
     let service = service_fn(|request: hyper::Request<Incoming>| connection.answer(request, activity.take_head()));
-    let mut socket = Watched::new(stream, Arc::clone(&activity));
+    let mut socket = Watched { socket: stream, activity: Arc::clone(&activity), refused: None };
     let mut http = http1::Builder::new()
         .max_header_size(HEAD_LIMIT)
         .max_buf_size(2 * HEAD_LIMIT)
@@ -37,14 +38,14 @@ pub async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, connection: Conn
         .serve_connection(TokioIo::new(&mut socket), service);
     let end = connection.run(Pin::new(&mut http), http1::Connection::graceful_shutdown).await;
     drop(http);
-    let (mut stream, refused) = socket.into_parts();
-    if let Some(status) = refused.or((end == End::Slow).then_some(408)) {
+    let Watched { socket: mut stream, refused, .. } = socket;
+    if let Some(status) = refused.or((end == Err(End::Slow)).then_some(408)) {
         // The client may be slow or gone; it gets the answer if it takes it soon.
         let answer = connection.context.refusal(status);
         let last_word = async { stream.write_all(&answer).await.and(stream.shutdown().await) };
         let _ = timeout(LAST_WORD, last_word).await;
     }
-    if end == End::Closed && !connection.context.stop.is_cancelled() {
+    if end.is_ok() && !connection.context.stop.is_cancelled() {
         linger(stream).await;
     }
 }

@@ -44,5 +44,5 @@ pub async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, connection: Conn
             .keep_alive_timeout(PING)
             .serve_connection(TokioIo::new(socket), service)
     );
-    connection.run(http, http2::Connection::graceful_shutdown).await;
+    let _ended = connection.run(http, http2::Connection::graceful_shutdown).await;
 }

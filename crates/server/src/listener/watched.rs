@@ -12,21 +12,10 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// A socket under watch.
 pub struct Watched<S> {
-    socket: S,
-    activity: Arc<Activity>,
+    pub socket: S,
+    pub activity: Arc<Activity>,
     /// The status of hyper's own response, which is its last. The socket stays open for one in its place.
-    refused: Option<u16>,
-}
-
-impl<S> Watched<S> {
-    pub fn new(socket: S, activity: Arc<Activity>) -> Self {
-        Self { socket, activity, refused: None }
-    }
-
-    /// The socket, and the status of the response that is still to be written, if there is one.
-    pub fn into_parts(self) -> (S, Option<u16>) {
-        (self.socket, self.refused)
-    }
+    pub refused: Option<u16>,
 }
 
 /// The status of a response that hyper made by itself: a short head without a body, and without the id that every response

@@ -77,7 +77,13 @@ impl<S: Kept> Service<S> {
             tracing::warn!(most, wanted, "the limit of open files leaves fewer connections than --connections");
         }
         let slots = [wanted.min(most), OPERATOR_CONNECTIONS].map(ConnectionSlots::new);
-        let metrics = Arc::new(Metrics::new(Arc::downgrade(&store), slots.clone(), dropped_lines));
+        let metrics = Arc::new(Metrics {
+            partner: Arc::default(),
+            operator: Arc::default(),
+            store: Arc::downgrade(&store),
+            slots: slots.clone(),
+            dropped_lines,
+        });
         let [partner_slots, operator_slots] = slots;
 
         if let Some(tokens) = oauth.as_ref().map(|oauth| Arc::clone(&oauth.tokens)) {

@@ -12,5 +12,5 @@ pub use oauth::OAuthSettings;
 pub use operator::{Access, OperatorSide};
 pub use outgoing::{Address, Trust, is_loopback};
 pub use service::{Common, Demo, LogFormat, Serve};
-pub use store::StorePlace;
-pub use transfer::{Export, HistoryCommand, Import, Migrate, Verify};
+pub use store::{KeptIn, StorePlace};
+pub use transfer::{Export, HistoryCommand, Import, Migrate};

@@ -4,7 +4,7 @@ use super::oauth::OAuthSettings;
 use super::operator::Operator;
 use super::outgoing::{Trust, collector};
 use super::store::{KeptIn, StorePlace};
-use super::values::{Rate, log_levels, rate, seconds, seconds_or_none, share, socket_address};
+use super::values::{Rate, log_levels, rate, seconds, share, socket_address};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use lendpay_domain::buyer_checks::BuyerChecks;
@@ -80,11 +80,11 @@ pub struct Common {
     pub rate_limit: Rate,
 
     /// How long a request may take, from its first byte to the answer, in seconds.
-    #[arg(long, env = "LENDPAY_REQUEST_TIMEOUT", value_name = "SECONDS", default_value = "30", value_parser = seconds)]
+    #[arg(long, env = "LENDPAY_REQUEST_TIMEOUT", value_name = "SECONDS", default_value = "30", value_parser = seconds(1))]
     pub request_timeout: Duration,
 
     /// How long a connection may do nothing, or its client take nothing of an answer, in seconds.
-    #[arg(long, env = "LENDPAY_IDLE_TIMEOUT", value_name = "SECONDS", default_value = "75", value_parser = seconds)]
+    #[arg(long, env = "LENDPAY_IDLE_TIMEOUT", value_name = "SECONDS", default_value = "75", value_parser = seconds(1))]
     pub idle_timeout: Duration,
 
     /// How many connections partners may have open; one address, such as a proxy's, half of them. Who comes next gets 503.
@@ -93,7 +93,7 @@ pub struct Common {
 
     /// How long the service goes on after it was asked to stop, not ready any more, so that a load balancer notices before
     /// connections are refused, in seconds. A second signal ends the wait.
-    #[arg(long, env = "LENDPAY_STOP_DELAY", value_name = "SECONDS", default_value = "0", value_parser = seconds_or_none)]
+    #[arg(long, env = "LENDPAY_STOP_DELAY", value_name = "SECONDS", default_value = "0", value_parser = seconds(0))]
     pub stop_delay: Duration,
 
     /// How much memory the store's cache may take, in MiB. The process takes two to four times that, and 60 bytes for each offer.

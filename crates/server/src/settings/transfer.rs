@@ -37,13 +37,6 @@ pub struct Import {
     pub kept: KeptIn,
 }
 
-/// What `verify` needs.
-#[derive(Debug, Args)]
-pub struct Verify {
-    #[command(flatten)]
-    pub kept: KeptIn,
-}
-
 /// Commands on the history of a store.
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {

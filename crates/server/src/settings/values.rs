@@ -1,5 +1,6 @@
 //! Values of settings, read from text.
 
+use clap::builder::TypedValueParser;
 use lendpay_api::{BadRateLimit, RateLimit};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
@@ -33,17 +34,9 @@ pub fn share(text: &str) -> Result<f64, String> {
     share.ok_or_else(|| "write a number from 0 to 1".to_owned())
 }
 
-/// Reads whole seconds.
-pub fn seconds(text: &str) -> Result<Duration, String> {
-    match text.parse() {
-        Ok(seconds @ 1..=3_600) => Ok(Duration::from_secs(seconds)),
-        _ => Err("write a whole number of seconds from 1 to 3600".to_owned()),
-    }
-}
-
-/// The same, and 0.
-pub fn seconds_or_none(text: &str) -> Result<Duration, String> {
-    if text == "0" { Ok(Duration::ZERO) } else { seconds(text) }
+/// Reads whole seconds, an hour at the most.
+pub fn seconds(least: u64) -> impl TypedValueParser<Value = Duration> {
+    clap::value_parser!(u64).range(least..=3_600).map(Duration::from_secs)
 }
 
 /// A limit, or none. Under a name of its own: clap would take an `Option` for a setting that may be left out.

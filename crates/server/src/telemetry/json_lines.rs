@@ -44,9 +44,7 @@ impl<W: Write> Members<'_, W> {
     /// Field names are Rust identifiers and paths: there is nothing to escape in them.
     fn begin(&mut self, field: &Field) -> fmt::Result {
         self.result?;
-        self.writer.write_str(",\"")?;
-        self.writer.write_str(field.name())?;
-        self.writer.write_str("\":")
+        [",\"", field.name(), "\":"].iter().try_for_each(|text| self.writer.write_str(text))
     }
 
     fn plain(&mut self, field: &Field, value: fmt::Arguments<'_>) {
