@@ -93,8 +93,8 @@ impl Connection {
                 () = tokio::time::sleep_until(wake.into()) => {}
             }
             if let Err(end) = activity.due(timeouts) {
-                let counter = if end == End::Slow { &self.slot.slots.slow } else { &self.slot.slots.idle };
-                counter.fetch_add(1, Ordering::Relaxed);
+                let slots = &self.slot.slots;
+                (if end == End::Slow { &slots.slow } else { &slots.idle }).fetch_add(1, Ordering::Relaxed);
                 return Err(end);
             }
         }

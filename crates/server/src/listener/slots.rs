@@ -77,8 +77,7 @@ impl ConnectionSlots {
         let mut held = self.held();
         let greedy = held.by_address.get(&address).is_some_and(|count| *count >= self.most / 2);
         if greedy || (held.connections.len() >= self.most && !self.make_room(&mut held)) {
-            let counter = if greedy { &self.greedy } else { &self.full };
-            counter.fetch_add(1, Ordering::Relaxed);
+            (if greedy { &self.greedy } else { &self.full }).fetch_add(1, Ordering::Relaxed);
             return None;
         }
         let (id, activity) = (held.next, Activity::new());

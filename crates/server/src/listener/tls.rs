@@ -46,11 +46,10 @@ impl Tls {
         let mut seen = self.changed();
         loop {
             tokio::time::sleep(LOOK).await;
-            let now = self.changed();
-            if now == seen {
+            let before = std::mem::replace(&mut seen, self.changed());
+            if before == seen {
                 continue;
             }
-            seen = now;
             match acceptor(&self.certificate, &self.key) {
                 Ok(renewed) => {
                     self.current.send_replace(renewed);

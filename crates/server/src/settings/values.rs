@@ -1,6 +1,5 @@
 //! Values of settings, read from text.
 
-use clap::builder::TypedValueParser;
 use lendpay_api::{BadRateLimit, RateLimit};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
@@ -35,8 +34,11 @@ pub fn share(text: &str) -> Result<f64, String> {
 }
 
 /// Reads whole seconds, an hour at the most.
-pub fn seconds(least: u64) -> impl TypedValueParser<Value = Duration> {
-    clap::value_parser!(u64).range(least..=3_600).map(Duration::from_secs)
+pub fn seconds(least: u64) -> impl Fn(&str) -> Result<Duration, String> + Clone {
+    move |text| match text.parse() {
+        Ok(seconds) if (least..=3_600).contains(&seconds) => Ok(Duration::from_secs(seconds)),
+        _ => Err(format!("write a whole number of seconds from {least} to 3600")),
+    }
 }
 
 /// A limit, or none. Under a name of its own: clap would take an `Option` for a setting that may be left out.
