@@ -151,7 +151,7 @@ async fn who_has_no_key_is_told_before_the_body() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_head_that_drips_ends_the_connection() {
-    let secure = Secure::start(&["--request-timeout", "1"]);
+    let secure = Secure::start(&["--request-timeout", "4"]);
     let mut stream = tls(&secure.server.address, &secure.files).await;
     // Settings, and the beginning of a head of 100 bytes.
     stream.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.expect("takes it");
