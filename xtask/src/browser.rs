@@ -1,12 +1,9 @@
 //! The documentation's page in a real browser.
 
-use std::path::Path;
-use std::process::Command;
+use anyhow::bail;
+use xshell::{Cmd, Shell, cmd};
 
-use anyhow::{Context, bail};
-
-use crate::command::{command, run};
-use crate::demo::Demo;
+use crate::service::Demo;
 use crate::tools::npm::NodeModules;
 
 /// The ways in which xtask/browser/docs.cjs can break the page, each with words that its failure must have.
@@ -22,13 +19,13 @@ const BREAKAGES: [(&str, &str); 8] = [
 ];
 
 /// Walks through the page, then through pages that are broken on purpose: there the walk must fail.
-pub fn test(root: &Path) -> anyhow::Result<()> {
-    let tools = NodeModules::find_or_install(root)?;
+pub fn test(shell: &Shell) -> anyhow::Result<()> {
+    let tools = NodeModules::find_or_install(shell)?;
     // Each walk has a service of its own, so that none finds what another has left.
-    run(&mut walk(root, &tools, &Demo::start(root)?, None)?)?;
-    let demo = Demo::start(root)?;
+    walk(shell, &tools, &Demo::start(shell)?)?.run()?;
+    let demo = Demo::start(shell)?;
     for (breakage, words) in BREAKAGES {
-        let output = walk(root, &tools, &demo, Some(breakage))?.output().context("cannot run node")?;
+        let output = walk(shell, &tools, &demo)?.arg(breakage).quiet().ignore_status().output()?;
         let said = String::from_utf8_lossy(&output.stderr);
         println!("  broken: {breakage:<13}{}", said.lines().next().unwrap_or_default());
         // 2: the breakage itself has failed.
@@ -42,9 +39,6 @@ pub fn test(root: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn walk(root: &Path, tools: &NodeModules, demo: &Demo, breakage: Option<&str>) -> anyhow::Result<Command> {
-    let mut walk = command(root, "node", &["xtask/browser/docs.cjs"]);
-    walk.args(breakage).env("NODE_PATH", tools.folder());
-    walk.envs(demo.to_try()?);
-    Ok(walk)
+fn walk<'a>(shell: &'a Shell, tools: &NodeModules, demo: &Demo) -> anyhow::Result<Cmd<'a>> {
+    Ok(cmd!(shell, "node xtask/browser/docs.cjs").env("NODE_PATH", tools.folder()).envs(demo.to_try()?))
 }

@@ -1,11 +1,11 @@
 //! Keeps the committed documents equal to what the code makes.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use lendpay_api::document::Document;
 use similar::TextDiff;
+use xshell::Shell;
 
 /// The folder of the documents, below the workspace.
 const FOLDER: &str = "openapi";
@@ -22,21 +22,15 @@ pub enum Mode {
 /// Writes the documents, or fails where a file differs from its document.
 ///
 /// A JSON file in the folder that no document has is an error in both modes; it is left for a person to delete.
-pub fn bring_in_line(root: &Path, documents: &[Document], mode: Mode) -> anyhow::Result<()> {
+pub fn bring_in_line(shell: &Shell, documents: &[Document], mode: Mode) -> anyhow::Result<()> {
     let mut complaints = Vec::new();
     for document in documents {
         let name = format!("{FOLDER}/{}", document.file);
-        let path = root.join(&name);
-        let committed = if path.exists() {
-            fs::read_to_string(&path).with_context(|| format!("cannot read {name}"))?
-        } else {
-            String::new()
-        };
+        let committed = if shell.path_exists(&name) { shell.read_file(&name)? } else { String::new() };
         if committed == document.text {
             println!("{name} is up to date");
         } else if mode == Mode::Export {
-            fs::create_dir_all(root.join(FOLDER)).with_context(|| format!("cannot create {FOLDER}/"))?;
-            fs::write(&path, &document.text).with_context(|| format!("cannot write {name}"))?;
+            shell.write_file(&name, &document.text)?;
             println!("{name} written");
         } else {
             let difference = difference(&name, &committed, &document.text);
@@ -45,8 +39,8 @@ pub fn bring_in_line(root: &Path, documents: &[Document], mode: Mode) -> anyhow:
             ));
         }
     }
-    for file in files(root)? {
-        let name = file.file_name().expect("what a folder lists has a name");
+    for file in files(shell)? {
+        let name = file.file_name().unwrap_or_default();
         if !documents.iter().any(|document| name == document.file) {
             complaints.push(format!("{FOLDER}/{} belongs to no document; delete it", name.display()));
         }
@@ -58,15 +52,9 @@ pub fn bring_in_line(root: &Path, documents: &[Document], mode: Mode) -> anyhow:
 }
 
 /// The JSON files in the documents' folder, in the order of their names.
-pub fn files(root: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(root.join(FOLDER)).with_context(|| format!("cannot list {FOLDER}/"))? {
-        let path = entry.with_context(|| format!("cannot list {FOLDER}/"))?.path();
-        if path.extension().is_some_and(|extension| extension == "json") {
-            files.push(path);
-        }
-    }
-    files.sort();
+pub fn files(shell: &Shell) -> anyhow::Result<Vec<PathBuf>> {
+    let mut files = shell.read_dir(FOLDER)?;
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
     Ok(files)
 }
 
@@ -82,27 +70,30 @@ fn difference(name: &str, committed: &str, made: &str) -> String {
 mod tests {
     use super::*;
 
-    fn workspace(files: &[(&str, &str)]) -> tempfile::TempDir {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir(root.path().join(FOLDER)).unwrap();
+    /// A shell in a folder with these documents; the folder is removed with the second.
+    fn workspace(files: &[(&str, &str)]) -> (Shell, xshell::TempDir) {
+        let shell = Shell::new().unwrap();
+        let root = shell.create_temp_dir().unwrap();
+        shell.change_dir(root.path());
+        shell.create_dir(FOLDER).unwrap();
         for (name, text) in files {
-            fs::write(root.path().join(FOLDER).join(name), text).unwrap();
+            shell.write_file(format!("{FOLDER}/{name}"), text).unwrap();
         }
-        root
+        (shell, root)
     }
 
     fn document(text: &str) -> Document {
         Document { file: "partner.json", text: text.to_owned() }
     }
 
-    fn complaint(root: &tempfile::TempDir, documents: &[Document]) -> String {
-        format!("{:#}", bring_in_line(root.path(), documents, Mode::Check).unwrap_err())
+    fn complaint((shell, _): &(Shell, xshell::TempDir), documents: &[Document]) -> String {
+        format!("{:#}", bring_in_line(shell, documents, Mode::Check).unwrap_err())
     }
 
     #[test]
     fn a_file_equal_to_its_document_passes() {
         let root = workspace(&[("partner.json", "{}\n"), ("CHANGELOG.md", "# Changes\n")]);
-        bring_in_line(root.path(), &[document("{}\n")], Mode::Check).unwrap();
+        bring_in_line(&root.0, &[document("{}\n")], Mode::Check).unwrap();
     }
 
     #[test]
@@ -124,17 +115,17 @@ mod tests {
     fn a_missing_file_fails_the_check_and_is_written_by_the_export() {
         let root = workspace(&[]);
         assert!(complaint(&root, &[document("{}\n")]).contains("+{}"));
-        bring_in_line(root.path(), &[document("{}\n")], Mode::Export).unwrap();
-        bring_in_line(root.path(), &[document("{}\n")], Mode::Check).unwrap();
-        assert_eq!(fs::read_to_string(root.path().join("openapi/partner.json")).unwrap(), "{}\n");
+        bring_in_line(&root.0, &[document("{}\n")], Mode::Export).unwrap();
+        bring_in_line(&root.0, &[document("{}\n")], Mode::Check).unwrap();
+        assert_eq!(root.0.read_file("openapi/partner.json").unwrap(), "{}\n");
     }
 
     #[test]
     fn a_file_that_no_document_has_is_named_and_kept() {
         let root = workspace(&[("partner.json", "{}\n"), ("old.json", "{}\n")]);
         assert_eq!(complaint(&root, &[document("{}\n")]), "openapi/old.json belongs to no document; delete it");
-        bring_in_line(root.path(), &[document("{}\n")], Mode::Export).unwrap_err();
-        assert!(root.path().join("openapi/old.json").exists());
+        bring_in_line(&root.0, &[document("{}\n")], Mode::Export).unwrap_err();
+        assert!(root.0.path_exists("openapi/old.json"));
     }
 
     #[test]

@@ -1,69 +1,74 @@
 //! Everything that has to hold, step by step: what CI runs and what a developer runs before pushing.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
 use anyhow::bail;
 use lendpay_api::document::documents;
+use xshell::{Shell, cmd};
 
 use crate::breaking;
 use crate::browser;
-use crate::command::{command, run as run_command, run_within};
+use crate::command;
 use crate::conformance;
 use crate::linters;
 use crate::openapi::{self, Mode};
 use crate::report::{Entry, Outcome, summary};
 use crate::sdk;
-use crate::soak;
-use crate::tools::{self, CargoDeny};
+use crate::tools;
+
+type Run = fn(&Shell) -> anyhow::Result<Outcome>;
 
 struct Step {
     name: &'static str,
     /// Whether only `cargo xtask test --all` takes it.
     slow: bool,
-    run: fn(&Path) -> anyhow::Result<Outcome>,
+    run: Run,
 }
 
-const fn step(name: &'static str, run: fn(&Path) -> anyhow::Result<Outcome>) -> Step {
+const fn step(name: &'static str, run: Run) -> Step {
     Step { name, slow: false, run }
 }
 
-const fn slow(name: &'static str, run: fn(&Path) -> anyhow::Result<Outcome>) -> Step {
+const fn slow(name: &'static str, run: Run) -> Step {
     Step { name, slow: true, run }
 }
 
 /// In this order: what the others need, then the quick ones, then the rest. The README says which are slow.
 const STEPS: &[Step] = &[
     step("tools", everyday_tools),
-    slow("more tools", more_tools),
+    slow("more tools", |shell| passed(tools::debian_packages(shell, tools::CLIENTS_AND_BROWSER))),
     step("formatting", formatting),
-    step("lints", lints),
-    step("tests", |root| cargo(root, &["test", "--workspace", "--locked"])),
-    step("soak", |root| passed(soak::run_short(root))),
-    step("documents", current_documents),
-    step("linters", linted_documents),
+    step("lints", |shell| {
+        cargo(shell, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
+    }),
+    step("tests", |shell| cargo(shell, &["test", "--workspace", "--locked"])),
+    step("soak", |shell| cargo(shell, &["lab", "soak", "--seconds", "30", "--unoptimized"])),
+    step("documents", |shell| passed(openapi::bring_in_line(shell, &documents(), Mode::Check))),
+    step("linters", |shell| passed(linters::check(shell))),
     step("breaking", breaking_changes),
     step("rustdoc", rustdoc),
     step("dependencies", dependencies),
     step("advisories", advisories),
-    slow("conformance", |root| passed(conformance::test(root, conformance::SEED))),
-    slow("browser", |root| passed(browser::test(root))),
-    slow("clients", |root| passed(sdk::test(root))),
+    slow("conformance", |shell| passed(conformance::test(shell, conformance::SEED))),
+    slow("browser", |shell| passed(browser::test(shell))),
+    slow("clients", |shell| passed(sdk::test(shell))),
 ];
 
-/// How long the advisory database may take to come.
-const DATABASE_LIMIT: Duration = Duration::from_secs(60);
+/// For how many seconds the advisory database may take to come.
+const DATABASE_LIMIT: &str = "60";
 
 /// Runs the steps, the slow ones only with `all`, and ends with a summary. A failure hides none that come after it.
-pub fn run(root: &Path, all: bool) -> anyhow::Result<()> {
-    run_steps(root, &STEPS.iter().filter(|step| all || !step.slow).collect::<Vec<_>>())
+pub fn run(shell: &Shell, all: bool) -> anyhow::Result<()> {
+    run_steps(shell, &STEPS.iter().filter(|step| all || !step.slow).collect::<Vec<_>>())
 }
 
-fn run_steps(root: &Path, steps: &[&Step]) -> anyhow::Result<()> {
+fn run_steps(shell: &Shell, steps: &[&Step]) -> anyhow::Result<()> {
     let run_one = |step: &&Step| {
         println!("\n=== {} ===", step.name);
         let begin = Instant::now();
-        let result = (step.run)(root);
+        let result = (step.run)(shell);
         if let Err(error) = &result {
             // Here and not at the very end: a long diff would push the table out of sight.
             println!("error: {error:#}");
@@ -83,81 +88,59 @@ fn passed(done: anyhow::Result<()>) -> anyhow::Result<Outcome> {
     done.map(|()| Outcome::Passed)
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<Outcome> {
-    passed(run_command(&mut command(root, "cargo", arguments)))
-}
-
-fn everyday_tools(root: &Path) -> anyhow::Result<Outcome> {
-    tools::debian_packages(root, tools::EVERYDAY)?;
-    passed(tools::rust_components(root))
-}
-
-fn more_tools(root: &Path) -> anyhow::Result<Outcome> {
-    passed(tools::debian_packages(root, tools::CLIENTS_AND_BROWSER))
-}
-
-/// The client for Rust is no member of the workspace.
-fn formatting(root: &Path) -> anyhow::Result<Outcome> {
-    cargo(root, &["fmt", "--all", "--check"])?;
-    cargo(root, &["fmt", "--check", "--manifest-path", "xtask/sdk/rust/Cargo.toml"])
-}
-
-fn lints(root: &Path) -> anyhow::Result<Outcome> {
-    cargo(root, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
-}
-
-fn current_documents(root: &Path) -> anyhow::Result<Outcome> {
-    println!("$ cargo xtask openapi check");
-    passed(openapi::bring_in_line(root, &documents(), Mode::Check))
-}
-
-fn linted_documents(root: &Path) -> anyhow::Result<Outcome> {
-    println!("$ cargo xtask openapi lint");
-    passed(linters::check(root))
-}
-
-/// First that the judge can be trusted, then its judgement.
-fn breaking_changes(root: &Path) -> anyhow::Result<Outcome> {
-    println!("$ cargo xtask openapi breaking --self-test");
-    breaking::self_test(root, &documents())?;
-    let Some(base) = breaking::usual_base(root) else {
-        return Ok(Outcome::NotChecked("no earlier commit has a document".to_owned()));
-    };
-    println!("$ cargo xtask openapi breaking --base {base}");
-    passed(breaking::check(root, &documents(), &base))
-}
-
-fn rustdoc(root: &Path) -> anyhow::Result<Outcome> {
-    let arguments = ["doc", "--workspace", "--no-deps", "--locked"];
-    run_command(command(root, "cargo", &arguments).env("RUSTDOCFLAGS", "-D warnings"))?;
+fn cargo(shell: &Shell, arguments: &[&str]) -> anyhow::Result<Outcome> {
+    command::cargo(shell).args(arguments).run()?;
     Ok(Outcome::Passed)
 }
 
-fn dependencies(root: &Path) -> anyhow::Result<Outcome> {
+fn everyday_tools(shell: &Shell) -> anyhow::Result<Outcome> {
+    tools::debian_packages(shell, tools::EVERYDAY)?;
+    passed(tools::rust_components(shell))
+}
+
+/// The client for Rust is no member of the workspace.
+fn formatting(shell: &Shell) -> anyhow::Result<Outcome> {
+    cargo(shell, &["fmt", "--all", "--check"])?;
+    cargo(shell, &["fmt", "--check", "--manifest-path", "xtask/sdk/rust/Cargo.toml"])
+}
+
+/// First that the judge can be trusted, then its judgement.
+fn breaking_changes(shell: &Shell) -> anyhow::Result<Outcome> {
+    breaking::self_test(shell, &documents())?;
+    passed(breaking::check(shell, &documents(), None))
+}
+
+fn rustdoc(shell: &Shell) -> anyhow::Result<Outcome> {
+    let _strict = shell.push_env("RUSTDOCFLAGS", "-D warnings");
+    cargo(shell, &["doc", "--workspace", "--no-deps", "--locked"])
+}
+
+fn dependencies(shell: &Shell) -> anyhow::Result<Outcome> {
     let check = ["check", "--hide-inclusion-graph", "bans", "licenses", "sources"];
-    run_command(&mut CargoDeny::find_or_install(root)?.command(root, &check))?;
+    tools::cargo_deny(shell)?.args(check).run()?;
     Ok(Outcome::Passed)
 }
 
 /// The database is a git repository elsewhere, so that its absence must not fail the run, nor pass for a clean bill. A
 /// copy that `LENDPAY_ADVISORY_DB` names must be there.
 #[expect(clippy::disallowed_methods, reason = "of this program, not of the service")]
-fn advisories(root: &Path) -> anyhow::Result<Outcome> {
-    let deny = CargoDeny::find_or_install(root)?;
-    let mut fetch = deny.command(root, &["fetch", "db"]);
+fn advisories(shell: &Shell) -> anyhow::Result<Outcome> {
     let copy = std::env::var_os(tools::ADVISORY_DB);
-    if let Some(copy) = &copy {
-        tools::fetch_advisories_from(&mut fetch, Path::new(copy))?;
-    }
-    if let Err(error) = run_within(&mut fetch, DATABASE_LIMIT) {
+    let fetch = Command::from(tools::cargo_deny(shell)?.args(["fetch", "db"]));
+    let fetch = cmd!(shell, "timeout {DATABASE_LIMIT}").arg(fetch.get_program()).args(fetch.get_args());
+    let fetched = match &copy {
+        Some(copy) => tools::fetch_advisories_from(fetch, Path::new(copy))?.run(),
+        None => fetch.run(),
+    };
+    if let Err(error) = fetched {
         if copy.is_some() {
-            return Err(error);
+            return Err(error.into());
         }
-        println!("The advisories are NOT CHECKED, since their database could not be fetched: {error:#}");
+        println!("The advisories are NOT CHECKED, since their database could not be fetched: {error}");
         println!("{} may name a copy of it.", tools::ADVISORY_DB);
         return Ok(Outcome::NotChecked("the advisory database could not be fetched".to_owned()));
     }
-    run_command(&mut deny.command(root, &["--offline", "check", "advisories"]))?;
+    tools::cargo_deny(shell)?.args(["--offline", "check", "advisories"]).run()?;
     Ok(Outcome::Passed)
 }
 
@@ -185,8 +168,8 @@ mod tests {
             Ok(Outcome::Passed)
         });
         let (bad, worse) = (step("bad", |_| bail!("out of luck")), step("worse", |_| bail!("no luck at all")));
-        let error = run_steps(Path::new("."), &[&good, &bad, &good, &worse, &good]).unwrap_err();
+        let error = run_steps(&Shell::new().unwrap(), &[&good, &bad, &good, &worse, &good]).unwrap_err();
         assert_eq!((error.to_string().as_str(), RAN.load(Ordering::Relaxed)), ("these steps failed: bad, worse", 3));
-        run_steps(Path::new("."), &[&good]).unwrap();
+        run_steps(&Shell::new().unwrap(), &[&good]).unwrap();
     }
 }

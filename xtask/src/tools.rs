@@ -4,11 +4,11 @@ pub mod npm;
 pub mod python;
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context as _, bail};
+use xshell::{Cmd, Shell, cmd};
 
-use crate::command::{command, output, run, succeeds};
+use crate::command::{cargo, output, succeeds};
 
 /// A program from a Debian package.
 pub struct DebianTool {
@@ -56,16 +56,34 @@ pub const CLIENTS_AND_BROWSER: &[DebianTool] = &[
 ];
 
 /// What the measurements need too.
-pub const LOAD: &[DebianTool] = &[
+const LOAD: &[DebianTool] = &[
     // The load generator. It prints its version and ends with 1: `command -v` asks nothing of it.
     DebianTool { package: "wrk", probe: &["sh", "-c", "command -v wrk"] },
 ];
 
 /// What makes a disk and cuts its power, as root.
-pub const POWER_SWITCH: &[DebianTool] = &[
+const POWER_SWITCH: &[DebianTool] = &[
     DebianTool { package: "e2fsprogs", probe: &["mkfs.ext4", "-V"] },
     DebianTool { package: "xfsprogs", probe: &["xfs_io", "-V"] },
 ];
+
+/// What belongs together.
+#[derive(Clone, Copy, clap::ValueEnum)]
+pub enum Group {
+    Everyday,
+    Load,
+    PowerSwitch,
+}
+
+impl Group {
+    pub const fn tools(self) -> &'static [DebianTool] {
+        match self {
+            Self::Everyday => EVERYDAY,
+            Self::Load => LOAD,
+            Self::PowerSwitch => POWER_SWITCH,
+        }
+    }
+}
 
 /// The variable that names a copy of the advisory database: a git repository.
 pub const ADVISORY_DB: &str = "LENDPAY_ADVISORY_DB";
@@ -74,48 +92,40 @@ pub const ADVISORY_DB: &str = "LENDPAY_ADVISORY_DB";
 const ADVISORY_URL: &str = "https://github.com/RustSec/advisory-db";
 
 /// Makes a command that fetches the advisory database take it from a copy. cargo-deny takes no path, but has git fetch.
-pub fn fetch_advisories_from(fetch: &mut Command, copy: &Path) -> anyhow::Result<()> {
+pub fn fetch_advisories_from<'a>(fetch: Cmd<'a>, copy: &Path) -> anyhow::Result<Cmd<'a>> {
     let copy = copy.canonicalize().with_context(|| format!("{ADVISORY_DB}: {} cannot be read", copy.display()))?;
     let key = format!("url.{}.insteadOf", copy.display());
-    fetch.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", key).env("GIT_CONFIG_VALUE_0", ADVISORY_URL);
-    Ok(())
+    Ok(fetch.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", key).env("GIT_CONFIG_VALUE_0", ADVISORY_URL))
 }
 
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
-/// Whether this runs as root.
-pub fn is_root(root: &Path) -> bool {
-    output(&mut command(root, "id", &["-u"])).as_deref() == Some("0")
-}
-
 /// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
-pub fn debian_packages(root: &Path, tools: &[DebianTool]) -> anyhow::Result<()> {
-    let missing = missing(root, tools);
-    if missing.is_empty() {
+pub fn debian_packages(shell: &Shell, tools: &[DebianTool]) -> anyhow::Result<()> {
+    let absent = &missing(shell, tools);
+    if absent.is_empty() {
         return Ok(());
     }
-    let is_root = is_root(root);
-    let has_apt = succeeds(&mut command(root, "apt-get", &["--version"]));
-    if !(is_root && has_apt) {
-        bail!(advice(&missing));
+    let is_root = output(cmd!(shell, "id -u")).as_deref() == Some("0");
+    if !(is_root && succeeds(cmd!(shell, "apt-get --version"))) {
+        bail!(advice(absent));
     }
-    println!("Installing, since this runs as root: {}", missing.join(", "));
-    run(&mut command(root, "apt-get", &["update"]))?;
-    let install = ["install", "--yes", "--no-install-recommends"];
-    let arguments: Vec<_> = install.iter().chain(&missing).collect();
-    run(command(root, "apt-get", &arguments).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    let missing = self::missing(root, tools);
-    if !missing.is_empty() {
+    println!("Installing, since this runs as root: {}", absent.join(", "));
+    cmd!(shell, "apt-get update").run()?;
+    let install = cmd!(shell, "apt-get install --yes --no-install-recommends {absent...}");
+    install.env("DEBIAN_FRONTEND", "noninteractive").run()?;
+    let absent = missing(shell, tools);
+    if !absent.is_empty() {
         bail!(
             "installed, but still not usable (is another program of that name first in PATH?): {}",
-            missing.join(", ")
+            absent.join(", ")
         );
     }
     Ok(())
 }
 
-fn missing(root: &Path, tools: &[DebianTool]) -> Vec<&'static str> {
-    let absent = tools.iter().filter(|tool| !succeeds(&mut command(root, tool.probe[0], &tool.probe[1..])));
+fn missing(shell: &Shell, tools: &[DebianTool]) -> Vec<&'static str> {
+    let absent = tools.iter().filter(|tool| !succeeds(shell.cmd(tool.probe[0]).args(&tool.probe[1..])));
     absent.map(|tool| tool.package).collect()
 }
 
@@ -125,63 +135,40 @@ fn advice(missing: &[&str]) -> String {
 }
 
 /// Makes sure that the toolchain has rustfmt and clippy, which its smallest profile leaves out.
-pub fn rust_components(root: &Path) -> anyhow::Result<()> {
-    let has = |subcommand| succeeds(&mut command(root, "cargo", &[subcommand, "--version"]));
+pub fn rust_components(shell: &Shell) -> anyhow::Result<()> {
+    let has = |subcommand| succeeds(cargo(shell).args([subcommand, "--version"]));
     if has("fmt") && has("clippy") {
-        println!("rustfmt and clippy are there.");
         return Ok(());
     }
-    if !succeeds(&mut command(root, "rustup", &["--version"])) {
+    if !succeeds(cmd!(shell, "rustup --version")) {
         bail!("the Rust toolchain has no rustfmt or no clippy, and there is no rustup that could add them");
     }
-    println!("Adding rustfmt and clippy to the Rust toolchain.");
-    run(&mut command(root, "rustup", &["component", "add", "rustfmt", "clippy"]))
+    Ok(cmd!(shell, "rustup component add rustfmt clippy").run()?)
 }
 
-/// cargo-deny of the pinned version.
-pub enum CargoDeny {
-    /// Found by cargo: on PATH or where `cargo install` puts programs.
-    OfTheMachine,
-    /// Installed by us.
-    Own(PathBuf),
-}
-
-impl CargoDeny {
-    /// Finds cargo-deny, or installs it under target/tools, which takes some minutes.
-    pub fn find_or_install(root: &Path) -> anyhow::Result<Self> {
-        let found = [Self::OfTheMachine, Self::Own(folder(root).join("bin/cargo-deny"))];
-        if let Some(found) = found.into_iter().find(|candidate| candidate.has_version(root)) {
-            return Ok(found);
+/// cargo-deny of the pinned version with our configuration: the machine's, or one under target/tools, which is installed
+/// there in some minutes.
+pub fn cargo_deny(shell: &Shell) -> anyhow::Result<Cmd<'_>> {
+    let folder = &folder(shell);
+    let own = folder.join("bin/cargo-deny");
+    let wanted = format!("cargo-deny {CARGO_DENY_VERSION}");
+    let has_version = |deny: Cmd<'_>| output(deny.arg("--version")).is_some_and(|version| version == wanted);
+    let deny = if has_version(cargo(shell).arg("deny")) {
+        cargo(shell).arg("deny")
+    } else {
+        if !has_version(shell.cmd(&own)) {
+            println!("Installing cargo-deny {CARGO_DENY_VERSION} under target/tools; this takes some minutes.");
+            let install = ["install", "cargo-deny", "--version", CARGO_DENY_VERSION, "--locked", "--root"];
+            cargo(shell).args(install).arg(folder).run()?;
         }
-        println!("Installing cargo-deny {CARGO_DENY_VERSION} under target/tools; this takes some minutes.");
-        let install = ["install", "cargo-deny", "--version", CARGO_DENY_VERSION, "--locked", "--root"];
-        run(command(root, "cargo", &install).arg(folder(root)))?;
-        Ok(Self::Own(folder(root).join("bin/cargo-deny")))
-    }
-
-    /// A call of it with our configuration.
-    pub fn command(&self, root: &Path, arguments: &[&str]) -> Command {
-        let mut command = self.bare(root);
-        command.args(["--locked", "--config", ".deny.toml"]).args(arguments);
-        command
-    }
-
-    fn has_version(&self, root: &Path) -> bool {
-        let wanted = format!("cargo-deny {CARGO_DENY_VERSION}");
-        output(self.bare(root).arg("--version")).is_some_and(|version| version == wanted)
-    }
-
-    fn bare(&self, root: &Path) -> Command {
-        match self {
-            Self::OfTheMachine => command(root, "cargo", &["deny"]),
-            Self::Own(path) => command::<&str>(root, path, &[]),
-        }
-    }
+        shell.cmd(own)
+    };
+    Ok(deny.args(["--locked", "--config", ".deny.toml"]))
 }
 
 /// Where tools are put that are not the machine's business.
-fn folder(root: &Path) -> PathBuf {
-    root.join("target/tools")
+fn folder(shell: &Shell) -> PathBuf {
+    shell.current_dir().join("target/tools")
 }
 
 #[cfg(test)]
@@ -195,20 +182,19 @@ mod tests {
             DebianTool { package: "broken", probe: &["sh", "-c", "false"] },
             DebianTool { package: "absent", probe: &["no-such-program", "--version"] },
         ];
-        assert_eq!(missing(Path::new("."), &tools), ["broken", "absent"]);
+        assert_eq!(missing(&Shell::new().unwrap(), &tools), ["broken", "absent"]);
     }
 
     #[test]
     fn git_fetches_the_advisories_from_a_copy() {
-        let copy = tempfile::tempdir().unwrap();
-        let git = |arguments: &[&str]| command(copy.path(), "git", arguments);
-        run(&mut git(&["init", "--quiet"])).unwrap();
-        run(&mut git(&["-c", "user.name=x", "-c", "user.email=x", "commit", "--quiet", "--allow-empty", "-m", "x"]))
-            .unwrap();
-        let mut fetch = git(&["ls-remote", "--exit-code", ADVISORY_URL]);
-        fetch_advisories_from(&mut fetch, copy.path()).unwrap();
-        assert!(succeeds(&mut fetch));
-        let absent = fetch_advisories_from(&mut fetch, Path::new("/nowhere")).unwrap_err();
+        let shell = Shell::new().unwrap();
+        let copy = shell.create_temp_dir().unwrap();
+        let _there = shell.push_dir(copy.path());
+        cmd!(shell, "git init --quiet").run().unwrap();
+        cmd!(shell, "git -c user.name=x -c user.email=x commit --quiet --allow-empty -m x").run().unwrap();
+        let fetch = || cmd!(shell, "git ls-remote --exit-code {ADVISORY_URL}");
+        assert!(succeeds(fetch_advisories_from(fetch(), copy.path()).unwrap()));
+        let absent = fetch_advisories_from(fetch(), Path::new("/nowhere")).unwrap_err();
         assert!(format!("{absent:#}").contains("LENDPAY_ADVISORY_DB: /nowhere"), "{absent:#}");
     }
 

@@ -2,38 +2,31 @@
 
 use serde_json::Value;
 
-/// A semantic version without labels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Version(u64, u64, u64);
-
-impl Version {
-    fn of(document: &Value) -> Option<Self> {
-        let mut parts = document["info"]["version"].as_str()?.split('.').map(str::parse);
-        let mut part = || parts.next()?.ok();
-        let version = Self(part()?, part()?, part()?);
-        parts.next().is_none().then_some(version)
-    }
+/// The three numbers of a semantic version without labels.
+fn version(document: &Value) -> Option<[u64; 3]> {
+    let parts: Option<Vec<_>> =
+        document["info"]["version"].as_str()?.split('.').map(|part| part.parse().ok()).collect();
+    parts?.try_into().ok()
 }
 
 /// What is wrong with the step of the version from `old` to `new`, which are not equal.
 pub fn step(file: &str, old: &Value, new: &Value, breaking: &[String]) -> Option<String> {
-    let (Some(before), Some(after)) = (Version::of(old), Version::of(new)) else {
+    let (Some(before), Some(after)) = (version(old), version(new)) else {
         return Some(format!("{file}: info.version must be three numbers, as in 1.2.3"));
     };
-    let Version(major, minor, patch) = before;
+    let [major, minor, patch] = before;
     if after <= before {
         return Some(format!(
             "{file} has changed: raise info.version, which was {major}.{minor}.{patch}, and say in CHANGELOG.md what changed"
         ));
     }
-    if !breaking.is_empty() && after.0 == major {
-        return Some(format!(
+    (!breaking.is_empty() && after[0] == major).then(|| {
+        format!(
             "{file} breaks clients: take the change back, or make info.version {}.0.0 and tell partners\n  {}",
             major + 1,
             breaking.join("\n  ")
-        ));
-    }
-    None
+        )
+    })
 }
 
 /// The complaint when the changelog has no words on the version of `document`: a section `## file` with a section

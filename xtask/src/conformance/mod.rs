@@ -9,22 +9,21 @@ mod operator;
 mod partner;
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, bail};
 use serde_json::Value;
+use xshell::{Shell, cmd};
 
-use crate::command::{command, run};
 use crate::tools::python::SCHEMATHESIS;
 
 /// The seed of the test run: the same requests every time, so that a failure has to do with what has changed.
 pub const SEED: u32 = 1;
 
 /// Attacks both sides, and fails when schemathesis finds something, or has not got as far as it should.
-pub fn test(root: &Path, seed: u32) -> anyhow::Result<()> {
-    partner::test(root, seed)?;
-    operator::test(root, seed)
+pub fn test(shell: &Shell, seed: u32) -> anyhow::Result<()> {
+    partner::test(shell, seed)?;
+    operator::test(shell, seed)
 }
 
 /// One run of schemathesis.
@@ -42,28 +41,27 @@ struct Attack<'a> {
 type Reached = BTreeSet<(String, u64)>;
 
 impl Attack<'_> {
-    fn run(self, root: &Path) -> anyhow::Result<Reached> {
+    fn run(self, shell: &Shell) -> anyhow::Result<Reached> {
+        let Self { side, base, seed, environment } = self;
+        let root = shell.current_dir();
+        let document = root.join(format!("openapi/{side}.json"));
+        let program = SCHEMATHESIS.find_or_install(shell)?.join("schemathesis");
         // It keeps notes beside where it runs.
-        let folder = root.join("target/conformance");
-        fs::create_dir_all(&folder).context("cannot create target/conformance")?;
-        let document = root.join(format!("openapi/{}.json", self.side));
-        let program = SCHEMATHESIS.find_or_install(root)?.join("schemathesis");
-        let mut attack = command::<&str>(&folder, program, &[]);
-        attack.arg("--config-file").arg(root.join(format!("xtask/tools/schemathesis-{}.toml", self.side)));
-        attack.arg("run").arg(&document).args(["--url", self.base]);
-        attack.args(["--checks", "all", "--mode", "all", "--continue-on-failure", "--seed", &self.seed.to_string()]);
-        attack.args(["--report", "har", "--report-har-path", "requests.har"]);
-        run(attack.envs(self.environment))?;
-        let document = json(&document)?;
-        let har = json(&folder.join("requests.har"))?;
+        let _there = shell.push_dir(shell.create_dir("target/conformance")?);
+        let config = root.join(format!("xtask/tools/schemathesis-{side}.toml"));
+        let seed = seed.to_string();
+        let attack = cmd!(shell, "{program} --config-file {config} run {document} --url {base} --seed {seed}");
+        let attack = attack.args(["--checks", "all", "--mode", "all", "--continue-on-failure"]);
+        attack.args(["--report", "har", "--report-har-path", "requests.har"]).envs(environment).run()?;
+        let document = json(shell, &document)?;
+        let har = json(shell, Path::new("requests.har"))?;
         let entries = har["log"]["entries"].as_array().context("the report has no entries")?;
-        Ok(entries.iter().filter_map(|entry| operation_and_status(&document, entry, self.base)).collect())
+        Ok(entries.iter().filter_map(|entry| operation_and_status(&document, entry, base)).collect())
     }
 }
 
-fn json(path: &Path) -> anyhow::Result<Value> {
-    let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
-    serde_json::from_str(&text).with_context(|| format!("{} is no JSON", path.display()))
+fn json(shell: &Shell, path: &Path) -> anyhow::Result<Value> {
+    serde_json::from_str(&shell.read_file(path)?).with_context(|| format!("{} is no JSON", path.display()))
 }
 
 /// The operation that answered; nothing when the request was for none, such as a method that a path has not.

@@ -4,21 +4,19 @@ use std::path::Path;
 
 use anyhow::Context;
 use serde_json::Value;
+use xshell::Shell;
 
 use super::{Attack, json, must_have};
-use crate::fill::{self, PARTNER, Pair};
-use crate::server::{Kind, OPERATOR_KEY, Server, built, remove};
+use crate::service::{OPERATOR_KEY, Service};
 
-pub fn test(root: &Path, seed: u32) -> anyhow::Result<()> {
-    let programs = built(root)?;
-    let folder = root.join("target/conformance");
-    let data = folder.join("data");
-    remove(&data)?;
-    let server = Server::start(&programs, &folder, Kind::Lendpay, &data)?;
-    let base = format!("http://{}", server.operator);
-    let environment = seeded(&server)?;
-    let reached = Attack { side: "operator", base: &base, seed, environment }.run(root)?;
-    let document = json(&root.join("openapi/operator.json"))?;
+const PARTNER: &str = "00000000-0000-4000-8000-000000000001";
+const APPLICATION: &str = "00000000-0000-4000-8000-0000000000aa";
+
+pub fn test(shell: &Shell, seed: u32) -> anyhow::Result<()> {
+    let service = Service::start(shell, &shell.current_dir().join("target/conformance/data"))?;
+    let environment = seeded(&service)?;
+    let reached = Attack { side: "operator", base: &service.operator, seed, environment }.run(shell)?;
+    let document = json(shell, Path::new("openapi/operator.json"))?;
     for operation in operations(&document) {
         let name = operation["operationId"].as_str().context("an operation has no operationId")?;
         let success = operation["responses"].as_object().into_iter().flat_map(|responses| responses.keys());
@@ -40,27 +38,44 @@ fn operations(document: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Fills the store; each transition has an offer that it fits.
-fn seeded(server: &Server) -> anyhow::Result<Vec<(&'static str, String)>> {
-    let offers = fill::offers(4);
-    let [offered, declined, accepted, archived] = offers.as_slice() else { anyhow::bail!("there are no four offers") };
-    let key = fill::partner(server)?;
-    server.operate("PUT", &offered.application_path(), &fill::application())?;
-    for (amount, offer) in offers.iter().enumerate() {
-        server.operate("PUT", &offer.operator_path(), &fill::terms(amount))?;
+fn seeded(service: &Service) -> anyhow::Result<Vec<(&'static str, String)>> {
+    let send = |request: ureq::http::request::Builder, body: &str| -> anyhow::Result<Value> {
+        let request = request.header("Content-Type", "application/json").body(body.to_owned())?;
+        Ok(serde_json::from_str(&ureq::run(request)?.body_mut().read_to_string()?)?)
+    };
+    let operate = |method: &str, path: &str, body: &str| {
+        let request =
+            ureq::http::Request::builder().method(method).uri(format!("{}/operator/{path}", service.operator));
+        send(request.header("X-Operator-Key", OPERATOR_KEY), body)
+    };
+    let text =
+        |value: &Value, name: &str| value[name].as_str().map(str::to_owned).with_context(|| format!("no {name}"));
+    operate("PUT", &format!("partners/{PARTNER}"), r#"{"name":"Conformance"}"#)?;
+    let areas = r#"{"name":"Conformance","areas":["lending","payments"]}"#;
+    let key = operate("POST", &format!("partners/{PARTNER}/keys"), areas)?;
+    operate("PUT", &format!("applications/{APPLICATION}"), &format!(r#"{{"partnerId":"{PARTNER}"}}"#))?;
+    let [offered, declined, accepted, archived] =
+        [1, 2, 3, 4].map(|n| format!("00000000-0000-4000-8000-0000000000b{n}"));
+    for offer in [&offered, &declined, &accepted, &archived] {
+        let terms = r#"{"details":"Representative Rate","fundingType":"TermLoan","offerType":"Underwritten","annualPercentageRate":0.0905}"#;
+        operate("PUT", &format!("applications/{APPLICATION}/offers/{offer}"), terms)?;
     }
-    server.post(&key.text, &accepted.accept_path(), "")?;
-    let buyer: Value = serde_json::from_str(&server.post(&key.text, "/payments/buyers", "{}")?)?;
-    let buyer = buyer["id"].as_str().context("a buyer without an id")?.to_owned();
-    let offer = |pair: &Pair| pair.offer.clone();
+    let partner_key = text(&key, "key")?;
+    let ask = |path: &str, body: &str| {
+        let request = ureq::http::Request::builder().method("POST").uri(format!("{}{path}", service.partner));
+        send(request.header("X-Service-ApiKey", &partner_key), body)
+    };
+    ask(&format!("/lending/applications/{APPLICATION}/offers/{accepted}/accept"), "")?;
+    let buyer = ask("/payments/buyers", "{}")?;
     Ok(vec![
         ("LENDPAY_OPERATOR_KEY", OPERATOR_KEY.to_owned()),
         ("LENDPAY_PARTNER", PARTNER.to_owned()),
-        ("LENDPAY_KEY_ID", key.id),
-        ("LENDPAY_APPLICATION", offered.application.clone()),
-        ("LENDPAY_OFFERED", offer(offered)),
-        ("LENDPAY_TO_DECLINE", offer(declined)),
-        ("LENDPAY_TO_ADVANCE", offer(accepted)),
-        ("LENDPAY_TO_ARCHIVE", offer(archived)),
-        ("LENDPAY_BUYER", buyer),
+        ("LENDPAY_KEY_ID", text(&key, "keyId")?),
+        ("LENDPAY_APPLICATION", APPLICATION.to_owned()),
+        ("LENDPAY_OFFERED", offered),
+        ("LENDPAY_TO_DECLINE", declined),
+        ("LENDPAY_TO_ADVANCE", accepted),
+        ("LENDPAY_TO_ARCHIVE", archived),
+        ("LENDPAY_BUYER", text(&buyer, "id")?),
     ])
 }

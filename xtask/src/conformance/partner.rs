@@ -1,14 +1,13 @@
 //! The partner side, at three offers of the demo.
 
-use std::path::Path;
-
 use anyhow::Context;
+use xshell::Shell;
 
 use super::{Attack, must_have};
-use crate::demo::Demo;
+use crate::service::Demo;
 
-pub fn test(root: &Path, seed: u32) -> anyhow::Result<()> {
-    let demo = Demo::start(root)?;
+pub fn test(shell: &Shell, seed: u32) -> anyhow::Result<()> {
+    let demo = Demo::start(shell)?;
     // Each offer, with what AcceptOffer must have answered. Only an answer of success has its authentication judged.
     let accepts: [(Option<&str>, &[u64]); 3] =
         [(Some("LENDPAY_INDICATIVE"), &[200, 401]), (Some("LENDPAY_DECLINED"), &[409]), (None, &[404])];
@@ -21,7 +20,7 @@ pub fn test(root: &Path, seed: u32) -> anyhow::Result<()> {
         };
         let mut environment = tried.clone();
         environment.push(("LENDPAY_ATTACKED", offer));
-        let reached = Attack { side: "partner", base: &demo.base, seed, environment }.run(root)?;
+        let reached = Attack { side: "partner", base: &demo.base, seed, environment }.run(shell)?;
         for &status in statuses {
             must_have(&reached, "AcceptOffer", status)?;
         }

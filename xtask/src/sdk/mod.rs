@@ -5,13 +5,12 @@ mod python;
 mod rust;
 mod typescript;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use xshell::{Shell, cmd};
 
-use crate::command::{command, run_quietly};
-use crate::demo::Demo;
+use crate::command::run_quietly;
+use crate::service::Demo;
 use crate::tools::python::SDK;
 
 /// The document that partners generate their clients from.
@@ -47,71 +46,55 @@ impl Language {
 }
 
 /// Generates one client into an emptied target/sdk/LANGUAGE, and returns that folder.
-pub fn generate(root: &Path, language: Language) -> anyhow::Result<PathBuf> {
+pub fn generate(shell: &Shell, language: Language) -> anyhow::Result<PathBuf> {
     let name = language.name();
-    let folder = root.join("target/sdk").join(name);
-    if folder.exists() {
-        fs::remove_dir_all(&folder).with_context(|| format!("cannot empty {}", folder.display()))?;
-    }
-    fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
+    let folder = shell.current_dir().join("target/sdk").join(name);
+    shell.remove_path(&folder)?;
+    shell.create_dir(&folder)?;
     match language {
-        Language::Python => python::generate(root, &folder)?,
-        Language::Java => java::generate(root, &folder)?,
-        Language::TypescriptFetch => typescript::generate_with_calls(root, &folder)?,
-        Language::Typescript => typescript::generate_types(root, &folder)?,
-        Language::Rust => rust::generate(root, &folder)?,
+        Language::Python => python::generate(shell, &folder)?,
+        Language::Java => java::generate(shell, &folder)?,
+        Language::TypescriptFetch => typescript::generate_with_calls(shell, &folder)?,
+        Language::Typescript => typescript::generate_types(shell, &folder)?,
+        Language::Rust => rust::generate(shell, &folder)?,
     }
     println!("The {name} client is in target/sdk/{name}.");
     Ok(folder)
 }
 
 /// Generates each client, compiles it, and runs a program that calls the service with it.
-pub fn test(root: &Path) -> anyhow::Result<()> {
-    let demo = Demo::start(root)?;
+pub fn test(shell: &Shell) -> anyhow::Result<()> {
+    let demo = Demo::start(shell)?;
     for language in Language::ALL {
         println!("\n--- {} ---", language.name());
-        let folder = generate(root, language)?;
+        let folder = generate(shell, language)?;
         match language {
-            Language::Python => python::test(root, &folder, &demo)?,
-            Language::Java => java::test(root, &folder, &demo)?,
+            Language::Python => python::test(shell, &folder, &demo)?,
+            Language::Java => java::test(shell, &folder, &demo)?,
             Language::TypescriptFetch | Language::Typescript => {
-                typescript::test(root, &folder, language.name(), &demo)?
+                typescript::test(shell, &folder, language.name(), &demo)?
             }
-            Language::Rust => rust::test(&folder, &demo)?,
+            Language::Rust => rust::test(shell, &folder, &demo)?,
         }
     }
     Ok(())
 }
 
 /// Runs openapi-generator: one generator with its options, into a folder.
-fn openapi_generator(root: &Path, generator: &str, options: &str, folder: &Path) -> anyhow::Result<()> {
-    let program = SDK.find_or_install(root)?.join("openapi-generator-cli");
+fn openapi_generator(shell: &Shell, generator: &str, options: &str, folder: &Path) -> anyhow::Result<()> {
+    let program = SDK.find_or_install(shell)?.join("openapi-generator-cli");
     // Its tests and descriptions of each model are for people who maintain what is generated.
     let parts = "apis,models,supportingFiles,apiTests=false,modelTests=false,apiDocs=false,modelDocs=false";
-    let arguments = ["generate", "--generator-name", generator, "--input-spec", DOCUMENT, "--global-property", parts];
-    let mut command = command(root, program, &arguments);
-    command.args(["--additional-properties", options, "--output"]).arg(folder);
+    let generate = cmd!(shell, "{program} generate --generator-name {generator} --input-spec {DOCUMENT}");
+    let generate = generate.args(["--global-property", parts, "--additional-properties", options]);
     // It prints a line for each file.
-    run_quietly(&mut command)
+    run_quietly(generate.arg("--output").arg(folder))
 }
 
-/// Copies the folder xtask/sdk/NAME into `to`.
-fn copy(root: &Path, name: &str, to: &Path) -> anyhow::Result<()> {
-    copy_folder(&root.join("xtask/sdk").join(name), to).with_context(|| format!("cannot copy xtask/sdk/{name}"))
-}
-
-fn copy_folder(from: &Path, to: &Path) -> std::io::Result<()> {
-    fs::create_dir_all(to)?;
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy_folder(&entry.path(), &target)?;
-        } else {
-            fs::copy(entry.path(), target)?;
-        }
-    }
-    Ok(())
+/// Copies what is in the folder xtask/sdk/NAME into `to`.
+fn copy(shell: &Shell, name: &str, to: &Path) -> anyhow::Result<()> {
+    shell.create_dir(to)?;
+    Ok(cmd!(shell, "cp --recursive xtask/sdk/{name}/. {to}").run()?)
 }
 
 #[cfg(test)]

@@ -2,21 +2,22 @@
 
 use std::path::Path;
 
+use xshell::{Shell, cmd};
+
 use super::{copy, openapi_generator};
-use crate::command::{command, run};
-use crate::demo::Demo;
+use crate::service::Demo;
 use crate::tools::python::SDK;
 
-pub fn generate(root: &Path, folder: &Path) -> anyhow::Result<()> {
-    openapi_generator(root, "python", "packageName=lendpay_partner,projectName=lendpay-partner", folder)
+pub fn generate(shell: &Shell, folder: &Path) -> anyhow::Result<()> {
+    openapi_generator(shell, "python", "packageName=lendpay_partner,projectName=lendpay-partner", folder)
 }
 
-pub fn test(root: &Path, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
-    copy(root, "python", folder)?;
-    let programs = SDK.find_or_install(root)?;
+pub fn test(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
+    copy(shell, "python", folder)?;
+    let programs = SDK.find_or_install(shell)?;
+    let (mypy, python) = (programs.join("mypy"), programs.join("python"));
+    let _there = shell.push_dir(folder);
     // Strict, by its mypy.ini.
-    run(&mut command(folder, programs.join("mypy"), &["main.py", "lendpay_partner"]))?;
-    let mut program = command(folder, programs.join("python"), &["main.py"]);
-    program.envs(demo.to_try()?);
-    run(&mut program)
+    cmd!(shell, "{mypy} main.py lendpay_partner").run()?;
+    Ok(cmd!(shell, "{python} main.py").envs(demo.to_try()?).run()?)
 }

@@ -1,24 +1,22 @@
 //! The client for Rust: a crate of its own, which progenitor fills when it is compiled.
 
-use std::fs;
 use std::path::Path;
 
-use anyhow::Context;
+use xshell::Shell;
 
 use super::{DOCUMENT, copy};
-use crate::command::{command, run};
-use crate::demo::Demo;
+use crate::command::cargo;
+use crate::service::Demo;
 
-pub fn generate(root: &Path, folder: &Path) -> anyhow::Result<()> {
-    copy(root, "rust", folder)?;
-    fs::copy(root.join(DOCUMENT), folder.join("partner.json")).context("cannot copy the document")?;
-    Ok(())
+pub fn generate(shell: &Shell, folder: &Path) -> anyhow::Result<()> {
+    copy(shell, "rust", folder)?;
+    Ok(shell.copy_file(DOCUMENT, folder.join("partner.json"))?)
 }
 
-pub fn test(folder: &Path, demo: &Demo) -> anyhow::Result<()> {
-    let mut program = command(folder, "cargo", &["run", "--quiet", "--locked", "--example", "main"]);
+pub fn test(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
+    let _there = shell.push_dir(folder);
     // Beside the client and not in it, so that generating it again does not throw away its dependencies.
-    program.env("RUSTFLAGS", "-D warnings").env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
-    program.envs(demo.to_try()?);
-    run(&mut program)
+    let program =
+        cargo(shell).env("RUSTFLAGS", "-D warnings").env("CARGO_TARGET_DIR", folder.with_file_name("rust-target"));
+    Ok(program.args(["run", "--quiet", "--locked", "--example", "main"]).envs(demo.to_try()?).run()?)
 }

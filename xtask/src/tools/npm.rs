@@ -1,12 +1,10 @@
 //! Tools that run with Node.js: linters, the document comparison, the browser's driver, TypeScript.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
+use xshell::{Cmd, Shell, cmd};
 
 use super::folder;
-use crate::command::{command, run};
 
 const PACKAGE: &str = include_str!("../../tools/package.json");
 const LOCK: &str = include_str!("../../tools/package-lock.json");
@@ -16,27 +14,34 @@ pub struct NodeModules(PathBuf);
 
 impl NodeModules {
     /// Finds them, or installs them under target/tools/npm.
-    pub fn find_or_install(root: &Path) -> anyhow::Result<Self> {
-        let place = folder(root).join("npm");
+    pub fn find_or_install(shell: &Shell) -> anyhow::Result<Self> {
+        let place = folder(shell).join("npm");
         let modules = place.join("node_modules");
         // Written last, so that it tells a finished installation of these very versions.
         let stamp = place.join("installed");
-        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == LOCK) {
+        if shell.read_file(&stamp).is_ok_and(|installed| installed == LOCK) {
             return Ok(Self(modules));
         }
         println!("Installing the Node.js tools under target/tools/npm.");
-        fs::create_dir_all(&place).context("cannot create target/tools/npm")?;
-        fs::write(place.join("package.json"), PACKAGE).context("cannot write target/tools/npm/package.json")?;
-        fs::write(place.join("package-lock.json"), LOCK).context("cannot write target/tools/npm/package-lock.json")?;
+        shell.write_file(place.join("package.json"), PACKAGE)?;
+        shell.write_file(place.join("package-lock.json"), LOCK)?;
+        let _there = shell.push_dir(&place);
         // Install scripts fetch browsers and build things; none of these tools needs one.
-        run(&mut command(&place, "npm", &["ci", "--ignore-scripts", "--no-audit", "--no-fund"]))?;
-        fs::write(&stamp, LOCK).with_context(|| format!("cannot write {}", stamp.display()))?;
+        cmd!(shell, "npm ci --ignore-scripts --no-audit --no-fund").run()?;
+        shell.write_file(&stamp, LOCK)?;
         Ok(Self(modules))
     }
 
     /// A program that one of the packages brings.
     pub fn program(&self, name: &str) -> PathBuf {
         self.0.join(".bin").join(name)
+    }
+
+    /// Redocly, which would ask a registry for a newer version of itself.
+    pub fn redocly<'a>(&self, shell: &'a Shell) -> Cmd<'a> {
+        let redocly = self.program("redocly");
+        let silent = ["REDOCLY_SUPPRESS_UPDATE_NOTICE", "REDOCLY_SUPPRESS_NOTIFICATIONS"];
+        cmd!(shell, "{redocly}").envs(silent.map(|name| (name, "true")))
     }
 
     /// The folder of the packages.

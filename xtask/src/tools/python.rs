@@ -1,12 +1,10 @@
 //! Tools from PyPI, each in a virtual environment of its own, so that none dictates another's versions.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use anyhow::Context;
+use xshell::{Shell, cmd};
 
 use super::folder;
-use crate::command::{command, run};
 
 /// A tool with everything that it brings along, pinned.
 pub struct PythonTool {
@@ -30,21 +28,22 @@ const ALL: &[PythonTool] = &[VALIDATOR, SDK, SCHEMATHESIS];
 
 impl PythonTool {
     /// The folder of the programs in its virtual environment, which is made when it is not there.
-    pub fn find_or_install(&self, root: &Path) -> anyhow::Result<PathBuf> {
-        let environment = folder(root).join(self.name);
+    pub fn find_or_install(&self, shell: &Shell) -> anyhow::Result<PathBuf> {
+        let Self { name, requirements } = self;
+        let environment = &folder(shell).join(name);
         // Written last, so that it tells a finished environment of these very versions.
         let stamp = environment.join("requirements.txt");
-        if fs::read_to_string(&stamp).is_ok_and(|installed| installed == self.requirements) {
-            return Ok(environment.join("bin"));
+        let programs = environment.join("bin");
+        if shell.read_file(&stamp).is_ok_and(|installed| installed == *requirements) {
+            return Ok(programs);
         }
-        println!("Installing {} in a virtual environment.", self.name);
-        fs::create_dir_all(folder(root)).context("cannot create target/tools")?;
-        run(command(root, "python3", &["-m", "venv", "--clear"]).arg(&environment))?;
-        let install = ["-m", "pip", "install", "--disable-pip-version-check", "--quiet", "--requirement"];
-        let file = format!("xtask/tools/{}.txt", self.name);
-        run(command(root, environment.join("bin/python"), &install).arg(file))?;
-        fs::write(&stamp, self.requirements).with_context(|| format!("cannot write {}", stamp.display()))?;
-        Ok(environment.join("bin"))
+        println!("Installing {name} in a virtual environment.");
+        cmd!(shell, "python3 -m venv --clear {environment}").run()?;
+        let python = programs.join("python");
+        let install = ["install", "--disable-pip-version-check", "--quiet", "--requirement"];
+        cmd!(shell, "{python} -m pip {install...} xtask/tools/{name}.txt").run()?;
+        shell.write_file(&stamp, requirements)?;
+        Ok(programs)
     }
 }
 

@@ -1,0 +1,134 @@
+//! How fast the service is, beside what the machine can do at most, in one run.
+//!
+//! | module | subject |
+//! |---|---|
+//! | `limits` | the two yardsticks: a bare hyper server that syncs every request to a file, a bare poem handler |
+//! | `watching` | what the rate limit, the log and traces cost |
+//! | `postgres` | the same on PostgreSQL, beside bare statements |
+//! | `report` | medians, ratios, the table |
+
+pub mod limits;
+mod postgres;
+pub mod report;
+mod watching;
+
+use crate::fill;
+use crate::lab::{Build, Lab, remove};
+use crate::load::{self, Job};
+use crate::server::{Server, free_address};
+use report::Results;
+use std::fs;
+use std::process::Stdio;
+
+/// How a benchmark is run.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// How many offers the store begins with.
+    #[arg(long, default_value_t = 200_000)]
+    offers: usize,
+    /// How often everything is measured; the medians count.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// How long each cell is driven, in seconds.
+    #[arg(long, default_value_t = 3)]
+    seconds: u32,
+    /// The numbers of connections.
+    #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64, 256])]
+    connections: Vec<usize>,
+    /// Instead, measures what the rate limit, the log and traces cost, by running with and without each.
+    #[arg(long)]
+    watching: bool,
+    /// On which store. On PostgreSQL, of which one is started, the yardstick is the bare statements, at 64 connections.
+    #[arg(long, value_enum, default_value_t = Store::Sled)]
+    store: Store,
+}
+
+/// A kind of store.
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum Store {
+    Sled,
+    Postgres,
+}
+
+/// The yardsticks, then the service.
+const SERVERS: [&str; 3] = ["(a) hyper, synced append", "(b) poem, no disk", "lendpay"];
+const LENDPAY: usize = 2;
+
+/// Builds, measures all servers in turn, and writes the report.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let lab = Lab::new("bench", Build::Shipped, &["lendpay", "lendpay-lab"])?;
+    lab.needs("load")?;
+    let results = match arguments.store {
+        Store::Postgres => postgres::measure(&lab, arguments.rounds, arguments.seconds)?,
+        Store::Sled if arguments.watching => watching::measure(&lab, arguments.rounds)?,
+        Store::Sled => measure(&lab, arguments)?,
+    };
+    let (table, report) = (results.table(), lab.path("report.md"));
+    print!("\n{table}");
+    fs::write(&report, &table)?;
+    println!("{} written", report.display());
+    Ok(())
+}
+
+fn measure(lab: &Lab, arguments: &Arguments) -> anyhow::Result<Results> {
+    let offers = fill::offers(arguments.offers);
+    // A slice of offers for each number of connections: more for more connections, which use them up faster.
+    let weights: Vec<_> = arguments.connections.iter().map(|&n| (n as f64).sqrt() + 4.0).collect();
+    let mut results = Results::new(SERVERS.to_vec(), LENDPAY);
+    for round in 1..=arguments.rounds {
+        println!("\nround {round} of {}", arguments.rounds);
+        for place in 0..SERVERS.len() {
+            let (mut server, key) = if place == LENDPAY {
+                let server = lab.serve(&lab.store("data"), &[])?;
+                let key = fill::fill(lab, &server, &offers)?;
+                (server, key)
+            } else {
+                (limit(lab, ["disk", "poem"][place])?, String::new())
+            };
+            for (&connections, slice) in arguments.connections.iter().zip(slices(&offers, &weights)) {
+                for job in Job::ALL {
+                    let cell = load::drive(lab, &server, &key, job, connections, slice, arguments.seconds)?;
+                    results.add(place, job, connections, cell);
+                }
+            }
+            server.kill()?;
+            remove(&lab.path("data"))?;
+        }
+    }
+    Ok(results)
+}
+
+/// Starts a yardstick. It has no operator's side.
+fn limit(lab: &Lab, name: &str) -> anyhow::Result<Server> {
+    let address = free_address()?;
+    let mut command = lab.program("lendpay-lab");
+    command.args(["limit", name, "--listen", &address.to_string()]).stdout(Stdio::null());
+    if name == "disk" {
+        command.arg("--file").arg(lab.path("synced"));
+    }
+    Server::start(&mut command, address, address)
+}
+
+/// Cuts `items` into consecutive slices in proportion to `weights`.
+fn slices<'a, T>(items: &'a [T], weights: &[f64]) -> Vec<&'a [T]> {
+    let (total, mut begin, mut so_far) = (weights.iter().sum::<f64>(), 0, 0.0);
+    let slice = |weight: &f64| {
+        so_far += weight;
+        let end = ((items.len() as f64 * so_far / total) as usize).min(items.len());
+        &items[std::mem::replace(&mut begin, end)..end]
+    };
+    weights.iter().map(slice).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_distinct_and_cover_everything() {
+        let items: Vec<_> = (0..100).collect();
+        let slices = slices(&items, &[5.0, 8.0, 12.0]);
+        assert_eq!(slices.concat(), items);
+        assert!(slices[0].len() < slices[1].len() && slices[1].len() < slices[2].len());
+    }
+}

@@ -1,0 +1,159 @@
+//! The service on PostgreSQL, one process and two, beside what the bare statements reach on the same database in the same run.
+//!
+//! The bare statements do the least that the store has to: the same rows and changes, in groups, by two connections, without
+//! HTTP, without keys, without a rule.
+
+use super::report::Results;
+use crate::fill::{self, PARTNER, Pair};
+use crate::lab::Lab;
+use crate::load::{self, Cell, Job};
+use crate::server::Server;
+use anyhow::{Context as _, anyhow, ensure};
+use lendpay_cluster::{Begin, Cluster};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, NoTls, Statement};
+use uuid::Uuid;
+
+const CONNECTIONS: usize = 64;
+
+/// How many offers a measurement may accept.
+const ACCEPTS: usize = 40_000;
+
+/// The commands of a group: two groups are under way, as in the store, and every connection waits for one of them.
+const GROUP: usize = CONNECTIONS / 2;
+
+const SERVERS: [&str; 3] = ["bare statements", "lendpay, one process", "lendpay, two processes"];
+
+/// Measures, so often and for so long each; the yardstick is the first.
+pub fn measure(lab: &Lab, rounds: usize, seconds: u32) -> anyhow::Result<Results> {
+    lab.needs("everyday")?;
+    let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
+    let labs = [lab.below("one")?, lab.below("two")?];
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    let mut results = Results::new(SERVERS.to_vec(), 1);
+    for round in 1..=rounds {
+        println!("\nround {round} of {rounds}");
+        let url = cluster.database();
+        lab.lendpay(&["migrate", "--store", &url])?;
+        let offers = fill::offers(3 * ACCEPTS);
+        let serve = |lab: &Lab| lab.serve(&url, &["--store-connections", "16"]);
+        let mut one = serve(&labs[0])?;
+        let key = fill::fill(&labs[0], &one, &offers)?;
+        cluster.sql(url.rsplit('/').next().context("a name")?, "VACUUM ANALYZE");
+        let slices: Vec<_> = offers.chunks(ACCEPTS).collect();
+        for job in Job::ALL {
+            results.add(0, job, CONNECTIONS, runtime.block_on(bare(&url, job, slices[0], seconds))?);
+            let cell = load::drive(&labs[0], &one, &key, job, CONNECTIONS, slices[1], seconds)?;
+            results.add(1, job, CONNECTIONS, cell);
+            let other = serve(&labs[1])?;
+            results.add(2, job, CONNECTIONS, together(&labs, [&one, &other], &key, job, slices[2], seconds)?);
+        }
+        one.stop()?;
+    }
+    Ok(results)
+}
+
+/// Drives two processes at once, half of the connections each.
+fn together(
+    labs: &[Lab; 2],
+    servers: [&Server; 2],
+    key: &str,
+    job: Job,
+    offers: &[Pair],
+    seconds: u32,
+) -> anyhow::Result<Cell> {
+    let (first, second) = offers.split_at(offers.len() / 2);
+    let drive = |n: usize, half| load::drive(&labs[n], servers[n], key, job, CONNECTIONS / 2, half, seconds);
+    let (one, other) = std::thread::scope(|scope| {
+        let one = scope.spawn(|| drive(0, first));
+        let other = drive(1, second);
+        (one.join().unwrap_or_else(|_| Err(anyhow!("a driver panicked"))), other)
+    });
+    let (one, other) = (one?, other?);
+    Ok(Cell {
+        requests: one.requests + other.requests,
+        seconds: f64::midpoint(one.seconds, other.seconds),
+        p50_ms: f64::midpoint(one.p50_ms, other.p50_ms),
+        p99_ms: one.p99_ms.max(other.p99_ms),
+        p999_ms: one.p999_ms.max(other.p999_ms),
+        errors: one.errors + other.errors,
+        cpu_us: f64::midpoint(one.cpu_us, other.cpu_us),
+        peak_mib: one.peak_mib + other.peak_mib,
+    })
+}
+
+/// What two connections reach with groups of statements that do nothing but write.
+async fn bare(url: &str, job: Job, offers: &[Pair], seconds: u32) -> anyhow::Result<Cell> {
+    let id = |text: &str| Uuid::parse_str(text).context("an id");
+    let offers: Vec<_> =
+        offers.iter().map(|pair| Ok((id(&pair.application)?, id(&pair.offer)?))).collect::<anyhow::Result<_>>()?;
+    let (begin, end, next) = (Instant::now(), Duration::from_secs(seconds.into()), AtomicUsize::new(0));
+    let writer = async || {
+        let (client, connection) = tokio_postgres::connect(url, NoTls).await?;
+        // It ends with its client.
+        drop(tokio::spawn(connection));
+        let statement = client.prepare(if job == Job::Accept { ACCEPT } else { CREATE }).await?;
+        while begin.elapsed() < end {
+            let from = next.fetch_add(GROUP, Ordering::Relaxed);
+            match job {
+                Job::Accept if from + GROUP > offers.len() => break,
+                Job::Accept => write(&client, &statement, job, &offers[from..from + GROUP]).await?,
+                Job::Create => {
+                    let buyers: Vec<_> = (0..GROUP).map(|_| (Uuid::nil(), Uuid::from_u128(rand::random()))).collect();
+                    write(&client, &statement, job, &buyers).await?;
+                }
+            }
+        }
+        anyhow::Ok(())
+    };
+    tokio::try_join!(writer(), writer())?;
+    let (requests, seconds, none) = (next.load(Ordering::Relaxed) as f64, begin.elapsed().as_secs_f64(), f64::NAN);
+    Ok(Cell { requests, seconds, p50_ms: none, p99_ms: none, p999_ms: none, errors: 0.0, cpu_us: none, peak_mib: none })
+}
+
+const ACCEPT: &str = "WITH moved AS (UPDATE offers o SET status = 'CustomerAccepted', status_changed_at = now() \
+    FROM unnest($2::uuid[], $3::uuid[]) AS k (application_id, offer_id) WHERE o.partner_id = $1 \
+    AND o.application_id = k.application_id AND o.offer_id = k.offer_id AND o.status = 'Offered' \
+    RETURNING o.application_id, o.offer_id) \
+    INSERT INTO changes SELECT $1, gen_random_uuid(), NULL, now(), 'move', now(), 0, 'partner', gen_random_uuid(), \
+    application_id, offer_id, 'CustomerAccepted', NULL, NULL FROM moved";
+
+const CREATE: &str = "WITH made AS (INSERT INTO buyers SELECT $1, k.id, k.name, k.number, k.country, 0, true, k.currency, \
+    k.holder, k.sort_code, k.account, k.bic, k.kind, k.iban, NULL, now(), 0 FROM unnest($2::uuid[], $3::text[], $4::text[], \
+    $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[]) \
+    AS k (id, name, number, country, currency, holder, sort_code, account, bic, kind, iban) RETURNING buyer_id) \
+    INSERT INTO changes SELECT $1, gen_random_uuid(), NULL, now(), 'buyer', now(), 0, 'partner', gen_random_uuid(), \
+    NULL, NULL, NULL, buyer_id, NULL FROM made";
+
+/// What a buyer of the benchmark has, field by field.
+const BUYER: [&str; 10] = [
+    "Northwind Bicycles 1 Ltd",
+    "01234567",
+    "GB",
+    "GBP",
+    "Northwind Bicycles Ltd",
+    "202015",
+    "55555555",
+    "BUKBGB22",
+    "Current",
+    "GB33BUKB20201555555555",
+];
+
+async fn write(client: &Client, statement: &Statement, job: Job, group: &[(Uuid, Uuid)]) -> anyhow::Result<()> {
+    let partner = Uuid::parse_str(PARTNER)?;
+    let (first, second): (Vec<_>, Vec<_>) = group.iter().copied().unzip();
+    let columns = BUYER.map(|text| vec![text; group.len()]);
+    let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&partner];
+    match job {
+        Job::Accept => parameters.extend([&first as &(dyn ToSql + Sync), &second]),
+        Job::Create => {
+            parameters.push(&second);
+            parameters.extend(columns.iter().map(|column| column as &(dyn ToSql + Sync)));
+        }
+    }
+    let rows = client.execute(statement, &parameters).await?;
+    ensure!(rows == group.len() as u64, "{rows} rows of {}", group.len());
+    Ok(())
+}

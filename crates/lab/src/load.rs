@@ -1,0 +1,135 @@
+//! As much load as wrk can make: an operation at a number of connections.
+
+use crate::fill::{BUYERS, Pair};
+use crate::lab::Lab;
+use crate::server::Server;
+use anyhow::{Context as _, ensure};
+use serde::Deserialize;
+use std::fmt::Write as _;
+use std::fs;
+use std::net::SocketAddr;
+use xshell::cmd;
+
+/// What is driven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Job {
+    /// Offers that nobody has accepted, each once.
+    Accept,
+    /// Buyers, 5,000 different ones in turn.
+    Create,
+}
+
+impl Job {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Accept, Self::Create];
+
+    /// How a report names it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Accept => "accept",
+            Self::Create => "create",
+        }
+    }
+}
+
+/// What was measured, the first part by wrk.
+#[derive(Clone, Copy, Debug, Deserialize)]
+pub struct Cell {
+    /// Requests that were answered.
+    pub requests: f64,
+    /// The time that counts.
+    pub seconds: f64,
+    /// Half of the requests took no longer, in milliseconds.
+    pub p50_ms: f64,
+    /// 99 of 100.
+    pub p99_ms: f64,
+    /// 999 of 1,000.
+    pub p999_ms: f64,
+    /// Connections that failed and answers that were no success.
+    pub errors: f64,
+    /// The server's CPU time for a request, in microseconds.
+    #[serde(default)]
+    pub cpu_us: f64,
+    /// The most memory that the server has had so far, in MiB.
+    #[serde(default)]
+    pub peak_mib: f64,
+}
+
+impl Cell {
+    /// Requests a second.
+    pub fn rps(&self) -> f64 {
+        self.requests / self.seconds
+    }
+}
+
+/// Measures a cell.
+pub fn drive(
+    lab: &Lab,
+    server: &Server,
+    key: &str,
+    job: Job,
+    connections: usize,
+    offers: &[Pair],
+    seconds: u32,
+) -> anyhow::Result<Cell> {
+    let mut text = String::new();
+    let lines = match job {
+        Job::Accept => {
+            offers.iter().try_for_each(|pair| writeln!(text, "POST {} {{}}", pair.accept_path()))?;
+            Lines::Once(&text)
+        }
+        Job::Create => {
+            (0..5_000).try_for_each(|n| writeln!(text, "POST {BUYERS} {}", buyer(n)))?;
+            Lines::Again(&text)
+        }
+    };
+    let before = server.cpu()?;
+    let cell = wrk(lab, server.partner, ("X-Service-ApiKey", key), connections, seconds, lines)?;
+    ensure!(cell.requests > 0.0, "no request was answered");
+    let cpu_us = (server.cpu()? - before) / cell.requests * 1e6;
+    Ok(Cell { cpu_us, peak_mib: server.peak_memory()?, ..cell })
+}
+
+fn buyer(n: u32) -> String {
+    format!(
+        r#"{{"name":"Northwind Bicycles {n} Ltd","registrationNumber":"{:08}","countryCode":"GB","type":0,"bankAccount":{{"currencyCode":"GBP","accountName":"Northwind Bicycles {n}","sortCode":"20-20-15","accountNumber":"{:08}","bic":"BUKBGB22","accountType":"Business","iban":"GB33BUKB20201555555555"}}}}"#,
+        n * 7_919,
+        n * 19_997
+    )
+}
+
+/// Requests for wrk, one `METHOD path body` a line.
+pub enum Lines<'a> {
+    /// Each once; the run ends with them.
+    Once(&'a str),
+    /// From the beginning again.
+    Again(&'a str),
+}
+
+/// Runs wrk: one thread, which is enough for two cores, keep-alive connections, a closed loop.
+pub fn wrk(
+    lab: &Lab,
+    address: SocketAddr,
+    (header, key): (&str, &str),
+    connections: usize,
+    seconds: u32,
+    lines: Lines<'_>,
+) -> anyhow::Result<Cell> {
+    // Of this address alone: two may be driven at once.
+    let (requests, script) = (lab.path(&format!("requests-{}", address.port())), lab.path("requests.lua"));
+    let (text, again) = match lines {
+        Lines::Once(text) => (text, "0"),
+        Lines::Again(text) => (text, "1"),
+    };
+    fs::write(&requests, text)?;
+    fs::write(&script, include_str!("requests.lua"))?;
+    let (connections, seconds) = (connections.to_string(), seconds.to_string());
+    let (shell, url) = (lab.shell()?, format!("http://{address}"));
+    let said = cmd!(shell, "wrk -t1 -c{connections} -d{seconds}s --timeout 30s -s {script} {url}")
+        .envs([("KEY_HEADER", header), ("KEY", key), ("AGAIN", again)])
+        .env("REQUESTS", &requests)
+        .quiet()
+        .read()?;
+    fs::remove_file(&requests)?;
+    serde_json::from_str(said.lines().last().unwrap_or_default()).with_context(|| format!("wrk: {said}"))
+}

@@ -1,0 +1,82 @@
+//! Measures the service, and tries to break it: `cargo lab --help`.
+//!
+//! | module | subject |
+//! |---|---|
+//! | `bench` | throughput and latency, beside what the machine can do at most |
+//! | `soak` | mixed load with faults and attackers |
+//! | `durability` | kills and power cuts under load |
+//! | `scale` | what a large store costs |
+//! | `lab` | the programs that are measured, and the folder where that is done |
+//! | `server` | a server that runs |
+//! | `http` | the client |
+//! | `load` | wrk, which drives as much load as there can be |
+//! | `fill` | offers and buyers |
+//! | `ledger` | what was acknowledged, and whether it is there |
+
+mod bench;
+mod durability;
+mod fill;
+mod http;
+mod lab;
+mod ledger;
+mod load;
+mod scale;
+mod server;
+mod soak;
+
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Measures the service and tries to break it, as a program beside its binary.
+#[derive(Parser)]
+#[command(name = "lab", bin_name = "cargo lab")]
+enum Experiment {
+    /// Measures throughput, latency, CPU and memory beside what this machine can do at most, in one run
+    ///
+    /// Builds the binary as it is shipped, fills a fresh store, and drives both operations with wrk at several numbers of
+    /// connections, in turn with two yardsticks: a bare hyper server that syncs every request to a file, and a bare poem
+    /// handler. The report goes to target/bench/report.md.
+    Bench(bench::Arguments),
+    /// Keeps the service under mixed load, with bad requests, clients that break off or are killed, keys that are revoked,
+    /// and attackers
+    ///
+    /// Every answer is checked while it goes on, and in the end that there was no panic and no failure, that memory did
+    /// not grow after the warm-up, and that everything that was acknowledged is there. The test run does it for a moment.
+    Soak(soak::Arguments),
+    /// Kills the service, and cuts its disk's power, under load, and checks that nothing acknowledged is lost
+    ///
+    /// A power cut is simulated: ext4 on a loop device that is shut down without its journal being written. That needs
+    /// root; without it only the kills are done, and the report says so.
+    Durability(durability::Arguments),
+    /// Measures what a large store costs: export, import, speed, memory, disk, reopening
+    ///
+    /// Takes some minutes, and 10 GB below target/scale.
+    Scale(scale::Arguments),
+    /// A yardstick of the benchmark
+    #[command(hide = true, subcommand)]
+    Limit(bench::limits::Limit),
+    /// A client of the soak that is there to be killed
+    #[command(hide = true)]
+    KilledClient { address: std::net::SocketAddr, connections: usize, key: String },
+}
+
+fn main() -> ExitCode {
+    let done = match Experiment::parse() {
+        Experiment::Bench(arguments) => bench::run(&arguments),
+        Experiment::Soak(arguments) => soak::run(&arguments),
+        Experiment::Durability(arguments) => durability::run(&arguments),
+        Experiment::Scale(arguments) => scale::run(&arguments),
+        Experiment::Limit(limit) => bench::limits::run(limit),
+        Experiment::KilledClient { address, connections, key } => {
+            soak::killed::client(address, connections, &key);
+            Ok(())
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

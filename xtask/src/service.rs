@@ -1,0 +1,118 @@
+//! The service, running for as long as something is tried against it.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, ensure};
+use xshell::Shell;
+
+use crate::command::cargo;
+
+/// The operator's key.
+pub const OPERATOR_KEY: &str = "operator-key-of-a-check-on-loopback";
+
+/// A process that is ended when this is dropped.
+struct Process(Child);
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It keeps nothing that an orderly end would save; an error means that it has ended already.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// `lendpay demo`: the service with something in it.
+pub struct Demo {
+    _process: Process,
+    /// `http://127.0.0.1:PORT`.
+    pub base: String,
+    key: String,
+    application: String,
+    /// In the order of the demo's screen: offered, indicative, expiring soon, declined, accepted.
+    offers: Vec<String>,
+}
+
+impl Demo {
+    /// Builds the binary and starts it on a free port.
+    pub fn start(shell: &Shell) -> anyhow::Result<Self> {
+        let mut demo = lendpay(shell)?;
+        demo.args(["demo", "--listen", "127.0.0.1:0", "--log", "warn", "--rate-limit", "off"]);
+        let mut process = Process(demo.stdout(Stdio::piped()).spawn().context("cannot start the demo")?);
+        let screen = process.0.stdout.take().context("the demo's output is not piped")?;
+        let (base, key, application) = Default::default();
+        let mut demo = Self { _process: process, base, key, application, offers: Vec::new() };
+        for line in BufReader::new(screen).lines() {
+            let line = line.context("cannot read the demo's screen")?;
+            let words: Vec<_> = line.split_whitespace().collect();
+            match words.as_slice() {
+                ["Documentation", address] => demo.base = address.trim_end_matches("/docs").to_owned(),
+                ["API", "key", key] => demo.key = (*key).to_owned(),
+                ["Application", application] => demo.application = (*application).to_owned(),
+                ["Offer", offer, ..] => demo.offers.push((*offer).to_owned()),
+                // Its last line: the store is filled, the listener bound.
+                ["Ctrl-C", ..] => {
+                    println!("The demo runs at {}.", demo.base);
+                    return Ok(demo);
+                }
+                _ => {}
+            }
+        }
+        anyhow::bail!("the demo ended before it was ready")
+    }
+
+    /// What there is to try, for a program's environment.
+    pub fn to_try(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
+        let offer = |at: usize| self.offers.get(at).cloned().context("the demo has too few offers");
+        Ok(vec![
+            ("LENDPAY_BASE", self.base.clone()),
+            ("LENDPAY_KEY", self.key.clone()),
+            ("LENDPAY_APPLICATION", self.application.clone()),
+            ("LENDPAY_OFFER", offer(0)?),
+            ("LENDPAY_INDICATIVE", offer(1)?),
+            ("LENDPAY_DECLINED", offer(3)?),
+        ])
+    }
+}
+
+/// `lendpay serve` with an empty store and the operator's side.
+pub struct Service {
+    _process: Process,
+    /// `http://127.0.0.1:PORT` of the operator.
+    pub operator: String,
+    /// The same of partners.
+    pub partner: String,
+}
+
+impl Service {
+    /// Builds the binary, starts it on free ports and a new store, and waits until it listens.
+    pub fn start(shell: &Shell, data: &Path) -> anyhow::Result<Self> {
+        shell.remove_path(data)?;
+        let free = || TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let (partner, operator) = (free()?, free()?);
+        let mut serve = lendpay(shell)?;
+        serve.args(["serve", "--log", "warn", "--rate-limit", "off", "--listen", &partner.to_string()]);
+        serve.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]);
+        serve.arg("--store").arg(format!("sled:{}", data.display()));
+        let mut process = Process(serve.spawn().context("cannot start the service")?);
+        let end = Instant::now() + Duration::from_secs(60);
+        while TcpStream::connect(operator).is_err() {
+            ensure!(process.0.try_wait()?.is_none() && Instant::now() < end, "the service does not listen");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(Self { _process: process, operator: format!("http://{operator}"), partner: format!("http://{partner}") })
+    }
+}
+
+/// Builds the binary; it gets no settings of ours.
+fn lendpay(shell: &Shell) -> anyhow::Result<Command> {
+    cargo(shell).args(["build", "--quiet", "--locked", "--package", "lendpay"]).run()?;
+    // Cargo puts the workspace's programs beside each other.
+    let program: PathBuf = std::env::current_exe().context("this program has no path")?.with_file_name("lendpay");
+    let mut command = Command::new(program);
+    command.env_clear().stdin(Stdio::null());
+    Ok(command)
+}
