@@ -37,8 +37,9 @@ enum Chore {
     },
     /// Clients that are generated from openapi/partner.json into target/sdk/
     Sdk {
-        #[command(subcommand)]
-        client: SdkAction,
+        /// One of them, or a test of all: compiled at its strictest, with a program that calls the service with it
+        #[arg(value_parser = sdk::names())]
+        client: String,
     },
     /// Walks through the documentation's page in Chromium, and through pages that are broken on purpose
     Browser,
@@ -66,14 +67,6 @@ enum Chore {
         #[arg(long)]
         all: bool,
     },
-}
-
-#[derive(Subcommand)]
-enum SdkAction {
-    /// Generates each client, compiles it at its strictest and runs a program with it against the service
-    Test,
-    #[command(flatten)]
-    Generate(sdk::Language),
 }
 
 #[derive(Subcommand)]
@@ -110,14 +103,14 @@ fn main() -> ExitCode {
 
 fn run(shell: &Shell, chore: Chore) -> anyhow::Result<()> {
     use OpenapiAction::{Breaking, Check, Export, Lint};
-    use tools::{CLIENTS_AND_BROWSER, EVERYDAY};
-    let needs = |list| tools::debian_packages(shell, list);
+    use tools::Group::{ClientsAndBrowser, Everyday};
+    let needs = |group| tools::debian_packages(shell, group);
     match chore {
         Chore::Openapi { action: Export } => openapi::bring_in_line(shell, &documents(), Mode::Export),
         Chore::Openapi { action: Check } => openapi::bring_in_line(shell, &documents(), Mode::Check),
-        Chore::Openapi { action: Lint } => needs(EVERYDAY).and_then(|()| linters::check(shell)),
+        Chore::Openapi { action: Lint } => needs(Everyday).and_then(|()| linters::check(shell)),
         Chore::Openapi { action: Breaking { base, self_test } } => {
-            needs(EVERYDAY)?;
+            needs(Everyday)?;
             let documents = documents();
             if self_test {
                 return breaking::self_test(shell, &documents);
@@ -125,19 +118,16 @@ fn run(shell: &Shell, chore: Chore) -> anyhow::Result<()> {
             breaking::check(shell, &documents, base.as_deref())
         }
         Chore::Sdk { client } => {
-            needs(EVERYDAY).and_then(|()| needs(CLIENTS_AND_BROWSER))?;
-            match client {
-                SdkAction::Test => sdk::test(shell),
-                SdkAction::Generate(language) => sdk::generate(shell, language).map(drop),
-            }
+            needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
+            sdk::run(shell, &client)
         }
         Chore::Browser => {
-            needs(EVERYDAY).and_then(|()| needs(CLIENTS_AND_BROWSER))?;
+            needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             browser::test(shell)
         }
-        Chore::Conformance { seed } => needs(EVERYDAY).and_then(|()| conformance::test(shell, seed)),
+        Chore::Conformance { seed } => needs(Everyday).and_then(|()| conformance::test(shell, seed)),
         Chore::Fuzz { executions } => fuzz(shell, executions),
-        Chore::Tools { group } => needs(group.tools()),
+        Chore::Tools { group } => needs(group),
         Chore::Test { all } => test_run::run(shell, all),
     }
 }

@@ -38,7 +38,7 @@ const fn slow(name: &'static str, run: Run) -> Step {
 /// In this order: what the others need, then the quick ones, then the rest. The README says which are slow.
 const STEPS: &[Step] = &[
     step("tools", everyday_tools),
-    slow("more tools", |shell| passed(tools::debian_packages(shell, tools::CLIENTS_AND_BROWSER))),
+    slow("more tools", |shell| passed(tools::debian_packages(shell, tools::Group::ClientsAndBrowser))),
     step("formatting", formatting),
     step("lints", |shell| {
         cargo(shell, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
@@ -94,7 +94,7 @@ fn cargo(shell: &Shell, arguments: &[&str]) -> anyhow::Result<Outcome> {
 }
 
 fn everyday_tools(shell: &Shell) -> anyhow::Result<Outcome> {
-    tools::debian_packages(shell, tools::EVERYDAY)?;
+    tools::debian_packages(shell, tools::Group::Everyday)?;
     passed(tools::rust_components(shell))
 }
 

@@ -11,14 +11,14 @@ use xshell::{Cmd, Shell, cmd};
 use crate::command::{cargo, output, succeeds};
 
 /// A program from a Debian package.
-pub struct DebianTool {
+struct DebianTool {
     package: &'static str,
     /// A command that succeeds when the tool is there.
     probe: &'static [&'static str],
 }
 
 /// What has to be on the machine for everyday work, besides the Rust toolchain.
-pub const EVERYDAY: &[DebianTool] = &[
+const EVERYDAY: &[DebianTool] = &[
     // The server's tests get a token through Swagger UI in it.
     DebianTool { package: "chromium", probe: &["chromium", "--version"] },
     // The server's tests call it, as the README's readers do.
@@ -48,7 +48,7 @@ pub const EVERYDAY: &[DebianTool] = &[
 ];
 
 /// What has to be there too for the clients and the browser.
-pub const CLIENTS_AND_BROWSER: &[DebianTool] = &[
+const CLIENTS_AND_BROWSER: &[DebianTool] = &[
     // For the walk through the documentation's page.
     DebianTool { package: "chromium", probe: &["/usr/bin/chromium", "--version"] },
     // For the generator of clients, and the Java client.
@@ -67,18 +67,24 @@ const POWER_SWITCH: &[DebianTool] = &[
     DebianTool { package: "xfsprogs", probe: &["xfs_io", "-V"] },
 ];
 
-/// What belongs together.
+/// What is needed together.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub enum Group {
+    /// For everyday work
     Everyday,
+    /// For the clients and the browser
+    ClientsAndBrowser,
+    /// For the experiments of `cargo lab`
     Load,
+    /// For power cuts
     PowerSwitch,
 }
 
 impl Group {
-    pub const fn tools(self) -> &'static [DebianTool] {
+    const fn tools(self) -> &'static [DebianTool] {
         match self {
             Self::Everyday => EVERYDAY,
+            Self::ClientsAndBrowser => CLIENTS_AND_BROWSER,
             Self::Load => LOAD,
             Self::PowerSwitch => POWER_SWITCH,
         }
@@ -101,8 +107,8 @@ pub fn fetch_advisories_from<'a>(fetch: Cmd<'a>, copy: &Path) -> anyhow::Result<
 const CARGO_DENY_VERSION: &str = "0.20.2";
 
 /// Makes sure that the Debian packages are there: installs the missing ones as root, else fails with their names.
-pub fn debian_packages(shell: &Shell, tools: &[DebianTool]) -> anyhow::Result<()> {
-    let absent = &missing(shell, tools);
+pub fn debian_packages(shell: &Shell, group: Group) -> anyhow::Result<()> {
+    let absent = &missing(shell, group.tools());
     if absent.is_empty() {
         return Ok(());
     }
@@ -114,7 +120,7 @@ pub fn debian_packages(shell: &Shell, tools: &[DebianTool]) -> anyhow::Result<()
     cmd!(shell, "apt-get update").run()?;
     let install = cmd!(shell, "apt-get install --yes --no-install-recommends {absent...}");
     install.env("DEBIAN_FRONTEND", "noninteractive").run()?;
-    let absent = missing(shell, tools);
+    let absent = missing(shell, group.tools());
     if !absent.is_empty() {
         bail!(
             "installed, but still not usable (is another program of that name first in PATH?): {}",

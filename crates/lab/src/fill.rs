@@ -2,7 +2,7 @@
 
 use crate::http::{Answer, Connection, Operator};
 use crate::lab::Lab;
-use crate::load::{Lines, wrk};
+use crate::load::wrk;
 use crate::server::{OPERATOR_KEY, Server};
 use anyhow::{Context as _, ensure};
 use serde_json::Value;
@@ -142,7 +142,7 @@ fn put(lab: &Lab, server: &Server, mut lines: String) -> anyhow::Result<()> {
     for line in again {
         writeln!(lines, "{line}")?;
     }
-    let filled = wrk(lab, server.operator, ("X-Operator-Key", OPERATOR_KEY), CONNECTIONS, 600, Lines::Once(&lines))?;
+    let filled = wrk(lab, server.operator, ("X-Operator-Key", OPERATOR_KEY), CONNECTIONS, 600, &lines, false)?;
     ensure!(filled.errors == 0.0, "the store could not be filled: {} errors", filled.errors);
     Ok(())
 }

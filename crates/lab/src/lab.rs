@@ -15,29 +15,17 @@ pub struct Lab {
     folder: PathBuf,
 }
 
-/// How programs are built.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Build {
-    /// As they are shipped.
-    Shipped,
-    /// As tests build them, which is quick.
-    Unoptimized,
-}
-
 impl Lab {
-    /// Builds programs of the workspace, and empties the folder `target/NAME`.
-    pub fn new(name: &str, build: Build, packages: &[&str]) -> anyhow::Result<Self> {
+    /// Builds programs of the workspace, as they are shipped or as tests do, and empties the folder `target/NAME`.
+    pub fn new(name: &str, shipped: bool, packages: &[&str]) -> anyhow::Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("no workspace")?.to_owned();
         let shell = shell(&root)?;
-        let profile = if build == Build::Shipped { "dist" } else { "dev" };
+        let (profile, place) = if shipped { ("dist", "dist") } else { ("dev", "debug") };
         let packages = packages.iter().flat_map(|package| ["--package", package]);
         without_ours(cmd!(shell, "cargo build --quiet --locked --profile {profile} {packages...}")).run()?;
         // Cargo puts the profiles beside each other.
         let own = std::env::current_exe().context("this program has no path")?;
-        let programs = match build {
-            Build::Shipped => own.parent().context("this program lies in no folder")?.with_file_name("dist"),
-            Build::Unoptimized => own.parent().context("this program lies in no folder")?.to_owned(),
-        };
+        let programs = own.ancestors().nth(2).context("this program lies in no folder")?.join(place);
         let folder = root.join("target").join(name);
         remove(&folder)?;
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
@@ -123,7 +111,8 @@ fn without_ours(command: Cmd<'_>) -> Cmd<'_> {
 /// Removes a folder, if it is there.
 pub fn remove(folder: &Path) -> anyhow::Result<()> {
     if folder.exists() {
-        fs::remove_dir_all(folder).with_context(|| format!("cannot remove {}", folder.display()))?;
+        fs::remove_dir_all(folder)
+            .with_context(|| format!("cannot remove {}: is a disk still mounted there?", folder.display()))?;
     }
     Ok(())
 }

@@ -20,7 +20,8 @@ pub struct Ledger {
     buyers: Mutex<Vec<Arc<Created>>>,
     overwritten: Vec<Mutex<Overwritten>>,
     acknowledged: AtomicUsize,
-    closed: AtomicBool,
+    /// While this is set, no answer counts as an acknowledgement.
+    pub closed: AtomicBool,
 }
 
 /// An offer that was accepted, and when the answer said so.
@@ -71,20 +72,6 @@ impl Ledger {
     /// How many writes were acknowledged.
     pub fn acknowledged(&self) -> usize {
         self.acknowledged.load(Ordering::SeqCst)
-    }
-
-    /// From here on no answer counts as an acknowledgement.
-    pub fn close(&self) {
-        self.closed.store(true, Ordering::SeqCst);
-    }
-
-    /// Answers count again.
-    pub fn open(&self) {
-        self.closed.store(false, Ordering::SeqCst);
-    }
-
-    pub fn is_closed(&self) -> bool {
-        self.closed.load(Ordering::SeqCst)
     }
 
     /// How far it has come, for a check of what follows.

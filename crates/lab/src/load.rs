@@ -72,19 +72,13 @@ pub fn drive(
     offers: &[Pair],
     seconds: u32,
 ) -> anyhow::Result<Cell> {
-    let mut text = String::new();
-    let lines = match job {
-        Job::Accept => {
-            offers.iter().try_for_each(|pair| writeln!(text, "POST {} {{}}", pair.accept_path()))?;
-            Lines::Once(&text)
-        }
-        Job::Create => {
-            (0..5_000).try_for_each(|n| writeln!(text, "POST {BUYERS} {}", buyer(n)))?;
-            Lines::Again(&text)
-        }
-    };
+    let mut lines = String::new();
+    match job {
+        Job::Accept => offers.iter().try_for_each(|pair| writeln!(lines, "POST {} {{}}", pair.accept_path()))?,
+        Job::Create => (0..5_000).try_for_each(|n| writeln!(lines, "POST {BUYERS} {}", buyer(n)))?,
+    }
     let before = server.cpu()?;
-    let cell = wrk(lab, server.partner, ("X-Service-ApiKey", key), connections, seconds, lines)?;
+    let cell = wrk(lab, server.partner, ("X-Service-ApiKey", key), connections, seconds, &lines, job == Job::Create)?;
     ensure!(cell.requests > 0.0, "no request was answered");
     let cpu_us = (server.cpu()? - before) / cell.requests * 1e6;
     Ok(Cell { cpu_us, peak_mib: server.peak_memory()?, ..cell })
@@ -98,35 +92,24 @@ fn buyer(n: u32) -> String {
     )
 }
 
-/// Requests for wrk, one `METHOD path body` a line.
-pub enum Lines<'a> {
-    /// Each once; the run ends with them.
-    Once(&'a str),
-    /// From the beginning again.
-    Again(&'a str),
-}
-
-/// Runs wrk: one thread, which is enough for two cores, keep-alive connections, a closed loop.
+/// Sends the requests of some lines, one `METHOD path body` each, either once or from the beginning again. Runs wrk: one thread, which is enough for two cores, keep-alive connections, a closed loop.
 pub fn wrk(
     lab: &Lab,
     address: SocketAddr,
     (header, key): (&str, &str),
     connections: usize,
     seconds: u32,
-    lines: Lines<'_>,
+    lines: &str,
+    again: bool,
 ) -> anyhow::Result<Cell> {
     // Of this address alone: two may be driven at once.
     let (requests, script) = (lab.path(&format!("requests-{}", address.port())), lab.path("requests.lua"));
-    let (text, again) = match lines {
-        Lines::Once(text) => (text, "0"),
-        Lines::Again(text) => (text, "1"),
-    };
-    fs::write(&requests, text)?;
+    fs::write(&requests, lines)?;
     fs::write(&script, include_str!("requests.lua"))?;
     let (connections, seconds) = (connections.to_string(), seconds.to_string());
     let (shell, url) = (lab.shell()?, format!("http://{address}"));
     let said = cmd!(shell, "wrk -t1 -c{connections} -d{seconds}s --timeout 30s -s {script} {url}")
-        .envs([("KEY_HEADER", header), ("KEY", key), ("AGAIN", again)])
+        .envs([("KEY_HEADER", header), ("KEY", key), ("AGAIN", if again { "1" } else { "0" })])
         .env("REQUESTS", &requests)
         .quiet()
         .read()?;

@@ -17,67 +17,56 @@ use crate::tools::python::SDK;
 const DOCUMENT: &str = "openapi/partner.json";
 
 /// A client that can be generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::Subcommand)]
-pub enum Language {
-    /// openapi-generator: pydantic models, urllib3
-    Python,
-    /// openapi-generator: java.net.http, Jackson
-    Java,
-    /// openapi-generator: classes and calls over fetch
-    TypescriptFetch,
-    /// openapi-typescript and openapi-fetch: types only
-    Typescript,
-    /// progenitor: reqwest
-    Rust,
+struct Client {
+    name: &'static str,
+    generate: fn(&Shell, &Path) -> anyhow::Result<()>,
+    test: fn(&Shell, &Path, &Demo) -> anyhow::Result<()>,
 }
 
-impl Language {
-    const ALL: [Self; 5] = [Self::Python, Self::Java, Self::TypescriptFetch, Self::Typescript, Self::Rust];
+const CLIENTS: [Client; 5] = [
+    Client { name: "python", generate: python::generate, test: python::test },
+    Client { name: "java", generate: java::generate, test: java::test },
+    Client { name: "typescript-fetch", generate: typescript::generate_with_calls, test: typescript::test_calls },
+    Client { name: "typescript", generate: typescript::generate_types, test: typescript::test_types },
+    Client { name: "rust", generate: rust::generate, test: rust::test },
+];
 
-    fn name(self) -> &'static str {
-        match self {
-            Self::Python => "python",
-            Self::Java => "java",
-            Self::TypescriptFetch => "typescript-fetch",
-            Self::Typescript => "typescript",
-            Self::Rust => "rust",
-        }
-    }
+/// What stands for all of them, each generated, compiled at its strictest, and run against the service.
+const TEST: &str = "test";
+
+/// What [`run`] takes.
+pub fn names() -> Vec<&'static str> {
+    CLIENTS.iter().map(|client| client.name).chain([TEST]).collect()
 }
 
-/// Generates one client into an emptied target/sdk/LANGUAGE, and returns that folder.
-pub fn generate(shell: &Shell, language: Language) -> anyhow::Result<PathBuf> {
-    let name = language.name();
-    let folder = shell.current_dir().join("target/sdk").join(name);
-    shell.remove_path(&folder)?;
-    shell.create_dir(&folder)?;
-    match language {
-        Language::Python => python::generate(shell, &folder)?,
-        Language::Java => java::generate(shell, &folder)?,
-        Language::TypescriptFetch => typescript::generate_with_calls(shell, &folder)?,
-        Language::Typescript => typescript::generate_types(shell, &folder)?,
-        Language::Rust => rust::generate(shell, &folder)?,
+/// Generates a client, or tests all of them.
+pub fn run(shell: &Shell, name: &str) -> anyhow::Result<()> {
+    if name == TEST {
+        return test(shell);
     }
-    println!("The {name} client is in target/sdk/{name}.");
-    Ok(folder)
+    CLIENTS.iter().filter(|client| client.name == name).try_for_each(|client| client.generate(shell).map(drop))
 }
 
 /// Generates each client, compiles it, and runs a program that calls the service with it.
 pub fn test(shell: &Shell) -> anyhow::Result<()> {
     let demo = Demo::start(shell)?;
-    for language in Language::ALL {
-        println!("\n--- {} ---", language.name());
-        let folder = generate(shell, language)?;
-        match language {
-            Language::Python => python::test(shell, &folder, &demo)?,
-            Language::Java => java::test(shell, &folder, &demo)?,
-            Language::TypescriptFetch | Language::Typescript => {
-                typescript::test(shell, &folder, language.name(), &demo)?
-            }
-            Language::Rust => rust::test(shell, &folder, &demo)?,
-        }
+    for client in CLIENTS {
+        println!("\n--- {} ---", client.name);
+        (client.test)(shell, &client.generate(shell)?, &demo)?;
     }
     Ok(())
+}
+
+impl Client {
+    /// Generates it into an emptied target/sdk/NAME, and returns that folder.
+    fn generate(&self, shell: &Shell) -> anyhow::Result<PathBuf> {
+        let folder = shell.current_dir().join("target/sdk").join(self.name);
+        shell.remove_path(&folder)?;
+        shell.create_dir(&folder)?;
+        (self.generate)(shell, &folder)?;
+        println!("The {0} client is in target/sdk/{0}.", self.name);
+        Ok(folder)
+    }
 }
 
 /// Runs openapi-generator: one generator with its options, into a folder.

@@ -20,7 +20,15 @@ pub fn generate_with_calls(shell: &Shell, folder: &Path) -> anyhow::Result<()> {
     openapi_generator(shell, "typescript-fetch", "supportsES6=true", &folder.join("client"))
 }
 
-pub fn test(shell: &Shell, folder: &Path, name: &str, demo: &Demo) -> anyhow::Result<()> {
+pub fn test_types(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
+    test(shell, folder, "typescript", demo)
+}
+
+pub fn test_calls(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
+    test(shell, folder, "typescript-fetch", demo)
+}
+
+fn test(shell: &Shell, folder: &Path, name: &str, demo: &Demo) -> anyhow::Result<()> {
     copy(shell, name, folder)?;
     let tools = NodeModules::find_or_install(shell)?;
     // Where both the compiler and Node.js look for packages.

@@ -13,7 +13,7 @@ pub mod report;
 mod watching;
 
 use crate::fill;
-use crate::lab::{Build, Lab, remove};
+use crate::lab::{Lab, remove};
 use crate::load::{self, Job};
 use crate::server::{Server, free_address};
 use report::Results;
@@ -56,7 +56,7 @@ const LENDPAY: usize = 2;
 
 /// Builds, measures all servers in turn, and writes the report.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("bench", Build::Shipped, &["lendpay", "lendpay-lab"])?;
+    let lab = Lab::new("bench", true, &["lendpay", "lendpay-lab"])?;
     lab.needs("load")?;
     let results = match arguments.store {
         Store::Postgres => postgres::measure(&lab, arguments.rounds, arguments.seconds)?,

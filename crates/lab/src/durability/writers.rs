@@ -30,7 +30,7 @@ impl Writers {
         writers: usize,
         writes: usize,
     ) -> anyhow::Result<Self> {
-        ledger.open();
+        ledger.closed.store(false, Ordering::SeqCst);
         let enough = ledger.acknowledged() + writes;
         let threads = (0..writers).map(|writer| {
             let (ledger, key, partner, operator) =
@@ -56,7 +56,7 @@ impl Writers {
 /// The answer, if there is one and it counts.
 fn counts(answer: anyhow::Result<Answer>, ledger: &Ledger, status: u16) -> anyhow::Result<Option<Answer>> {
     match answer {
-        Ok(answer) if answer.status != GONE && !ledger.is_closed() => {
+        Ok(answer) if answer.status != GONE && !ledger.closed.load(Ordering::SeqCst) => {
             ensure!(answer.status == status, "{} {}", answer.status, answer.body);
             Ok(Some(answer))
         }

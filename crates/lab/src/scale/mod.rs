@@ -9,7 +9,7 @@ mod growth;
 mod transfer;
 
 use crate::fill;
-use crate::lab::{Build, Lab, remove};
+use crate::lab::{Lab, remove};
 use crate::server::Server;
 use xshell::cmd;
 
@@ -28,13 +28,16 @@ pub struct Arguments {
     /// How many updates the large store gets: new terms for offers that it has.
     #[arg(long, default_value_t = 1_000_000)]
     updates: usize,
+    /// Take the service as tests build it, which takes no time to build.
+    #[arg(long)]
+    unoptimized: bool,
 }
 
 const MIB: f64 = 1024.0 * 1024.0;
 
 /// Builds the service and measures both.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("scale", Build::Shipped, &["lendpay"])?;
+    let lab = Lab::new("scale", !arguments.unoptimized, &["lendpay"])?;
     lab.needs("load")?;
     let place = Place { lab, cache: arguments.cache.to_string() };
     if arguments.exported > 0 {

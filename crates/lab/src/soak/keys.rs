@@ -19,9 +19,9 @@ const PERIOD: Duration = Duration::from_millis(500);
 pub struct Key {
     key: fill::Key,
     /// Its revocation was asked for: it may be refused from now on.
-    leaving: AtomicBool,
+    pub leaving: AtomicBool,
     /// Its revocation was acknowledged: it must be refused from now on.
-    gone: AtomicBool,
+    pub gone: AtomicBool,
 }
 
 impl Key {
@@ -31,14 +31,6 @@ impl Key {
 
     pub fn text(&self) -> &str {
         &self.key.text
-    }
-
-    pub fn may_be_refused(&self) -> bool {
-        self.leaving.load(Ordering::SeqCst)
-    }
-
-    pub fn must_be_refused(&self) -> bool {
-        self.gone.load(Ordering::SeqCst)
     }
 }
 

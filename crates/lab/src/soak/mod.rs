@@ -21,7 +21,7 @@ mod pace;
 mod worker;
 
 use crate::http::Operator;
-use crate::lab::{Build, Lab};
+use crate::lab::Lab;
 use crate::ledger::{Ledger, Page};
 use anyhow::{Context as _, anyhow, ensure};
 use attack::{ATTACKS, Address, Secure};
@@ -48,7 +48,7 @@ pub struct Arguments {
     /// How long a client waits between two requests on average, in milliseconds.
     #[arg(long, default_value_t = 50)]
     pause: u64,
-    /// Soak the service as tests build it, which takes no time to build.
+    /// Take the service as tests build it, which takes no time to build.
     #[arg(long)]
     unoptimized: bool,
 }
@@ -90,8 +90,7 @@ impl Shared {
 /// Builds the service and soaks it.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.connections > killed::CONNECTIONS, "--connections: more than {}", killed::CONNECTIONS);
-    let build = if arguments.unoptimized { Build::Unoptimized } else { Build::Shipped };
-    let lab = Lab::new("soak", build, &["lendpay"])?;
+    let lab = Lab::new("soak", !arguments.unoptimized, &["lendpay"])?;
     let descriptors = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: descriptors.maximum, ..descriptors })?;
     let (connections, store) = (CONNECTIONS.to_string(), lab.store("data"));
@@ -159,9 +158,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     println!("  {}", secure.judge()?);
     let repeated = shared.ledger.check_answers(&server, shared.keys.any().text(), Page::default())?;
     println!("  {repeated} repetitions were answered as the first time");
-    let mut operator = Operator::new(server.operator);
-    no_failures(&mut operator)?;
-    let counted = dropped_lines(&mut operator)?;
+    let counted = dropped_lines(&mut Operator::new(server.operator))?;
     server.stop()?;
     let told = log.finish()?;
     ensure!(counted > 0 && told == counted, "{counted} log lines were dropped, and the log tells of {told}");
@@ -171,23 +168,12 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Fails if the service counts an answer 5xx.
-fn no_failures(operator: &mut Operator) -> anyhow::Result<()> {
-    let metrics = metrics(operator)?;
-    let bad =
-        metrics.lines().find(|line| line.starts_with("lendpay_http_requests_total") && line.contains("status=\"5"));
-    ensure!(bad.is_none(), "the service counts failures: {}", bad.unwrap_or_default());
-    Ok(())
-}
-
-/// How many lines of its log the service has dropped.
+/// How many lines of its log the service has dropped; fails if it counts an answer 5xx.
 fn dropped_lines(operator: &mut Operator) -> anyhow::Result<u64> {
-    let metrics = metrics(operator)?;
-    let count = metrics.lines().find_map(|line| line.strip_prefix("lendpay_log_lines_dropped_total "));
-    Ok(count.context("no count of dropped lines")?.parse()?)
-}
-
-fn metrics(operator: &mut Operator) -> anyhow::Result<String> {
     let metrics = operator.call("GET", "/metrics", "", &[200])?;
-    metrics.as_str().map(str::to_owned).context("metrics are no text")
+    let mut lines = metrics.as_str().context("metrics are no text")?.lines();
+    let bad = lines.clone().find(|line| line.starts_with("lendpay_http_requests_total") && line.contains("status=\"5"));
+    ensure!(bad.is_none(), "the service counts failures: {}", bad.unwrap_or_default());
+    let count = lines.find_map(|line| line.strip_prefix("lendpay_log_lines_dropped_total "));
+    Ok(count.context("no count of dropped lines")?.parse()?)
 }

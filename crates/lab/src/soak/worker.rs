@@ -67,12 +67,12 @@ impl<'a> Worker<'a> {
         more: &[(&str, &str)],
         body: &[u8],
     ) -> anyhow::Result<Option<Answer>> {
-        let must_be_refused = key.must_be_refused();
+        let must_be_refused = key.gone.load(Ordering::SeqCst);
         let answer = self.connection.post(key.text(), path, more, body)?;
         self.shared.requests.fetch_add(1, Ordering::Relaxed);
         let refused = matches!(answer.status, 401 | 429);
         ensure!(refused || !must_be_refused, "a revoked key was let in");
-        ensure!(!refused || key.may_be_refused(), "a key was refused: {} {}", answer.status, answer.body);
+        ensure!(!refused || key.leaving.load(Ordering::SeqCst), "a key was refused: {} {}", answer.status, answer.body);
         if answer.status >= 300 {
             well_formed(path, &answer)?;
         }
