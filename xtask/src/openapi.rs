@@ -40,7 +40,7 @@ pub fn bring_in_line(shell: &Shell, documents: &[Document], mode: Mode) -> anyho
         }
     }
     for file in files(shell)? {
-        let name = file.file_name().unwrap_or_default();
+        let name = file.file_name().expect("what a folder lists has a name");
         if !documents.iter().any(|document| name == document.file) {
             complaints.push(format!("{FOLDER}/{} belongs to no document; delete it", name.display()));
         }

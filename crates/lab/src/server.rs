@@ -41,7 +41,7 @@ impl Server {
         const TICKS: f64 = 100.0;
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         // The name in brackets may hold spaces; user and system time are the 12th and 13th fields after it.
-        let fields: Vec<_> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let fields: Vec<_> = stat.rsplit(')').next().expect("a split has a last part").split_whitespace().collect();
         let ticks =
             |n: usize| fields.get(n).and_then(|field| field.parse::<f64>().ok()).context("no CPU time in /proc");
         Ok((ticks(11)? + ticks(12)?) / TICKS)

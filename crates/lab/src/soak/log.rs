@@ -1,6 +1,6 @@
 //! The reader of the service's log.
 
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, anyhow, bail};
 use serde_json::Value;
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, PipeReader, Write as _};
@@ -53,6 +53,8 @@ fn read(log: PipeReader, mut copy: File, stalled: &AtomicBool) -> anyhow::Result
             std::thread::sleep(Duration::from_millis(10));
         }
     }
-    ensure!(bad.is_none(), "the service logged: {}", bad.unwrap_or_default());
-    Ok(dropped)
+    match bad {
+        Some(bad) => bail!("the service logged: {bad}"),
+        None => Ok(dropped),
+    }
 }

@@ -23,7 +23,7 @@ mod worker;
 use crate::http::Operator;
 use crate::lab::Lab;
 use crate::ledger::{Ledger, Page};
-use anyhow::{Context as _, anyhow, ensure};
+use anyhow::{Context as _, anyhow, bail, ensure};
 use attack::{ATTACKS, Address, Secure};
 use keys::Keys;
 use memory::Memory;
@@ -173,7 +173,9 @@ fn dropped_lines(operator: &mut Operator) -> anyhow::Result<u64> {
     let metrics = operator.call("GET", "/metrics", "", &[200])?;
     let mut lines = metrics.as_str().context("metrics are no text")?.lines();
     let bad = lines.clone().find(|line| line.starts_with("lendpay_http_requests_total") && line.contains("status=\"5"));
-    ensure!(bad.is_none(), "the service counts failures: {}", bad.unwrap_or_default());
+    if let Some(bad) = bad {
+        bail!("the service counts failures: {bad}");
+    }
     let count = lines.find_map(|line| line.strip_prefix("lendpay_log_lines_dropped_total "));
     Ok(count.context("no count of dropped lines")?.parse()?)
 }
