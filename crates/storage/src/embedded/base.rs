@@ -1,12 +1,15 @@
 //! What reads see: the log up to its published end, and the index over it. Only the writer and recovery apply changes.
 
-use super::index::{Index, IndexError, OfferValue, Table, offer_key, unsealed};
+use super::index::{Index, OfferValue, Table, offer_key, unsealed};
 use super::log::disk::LogIo;
-use super::log::{LogFile, Place, ReadError};
+use super::log::{FIRST, Head, LogFile, Place, ReadError};
+use super::problem::Problem;
 use crate::codec::{self, CodecError};
 use crate::records::{KeyRow, PartnerRecord, Time};
+use lendpay_domain::buyer::Description;
 use lendpay_domain::change::Change;
 use lendpay_domain::key::{KeyHash, KeyRecord};
+use lendpay_domain::offer::Terms;
 use lendpay_domain::partner::Partner;
 use lendpay_domain::view::{Found, StoredBuyer, StoredOffer, Tables, View, ViewError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
@@ -16,10 +19,22 @@ use std::ops::Bound;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-/// The name of the note that says up to where in the log the index is complete, at least.
+/// The version of the index: an index that has another one is rebuilt. To be raised with every change of what a table
+/// holds.
+const LAYOUT: u32 = 1;
+
+/// The key of the note that says how far the index has come.
 const REACHED: &[u8] = b"reached";
-/// The name of the note that says in which history the log is.
-const HISTORY: &[u8] = b"history";
+
+/// That note.
+#[derive(Serialize, Deserialize)]
+struct Reached {
+    layout: u32,
+    /// The salt of the log that the index is over.
+    salt: u64,
+    /// Up to where in the log the index is complete, at least. What comes before it is durable in the log.
+    end: u64,
+}
 
 /// The least distance between two frames whose positions are noted. A reader reads about so much to find a sequence.
 const NOTED: u64 = 64 * 1024;
@@ -39,18 +54,27 @@ pub(crate) struct Base<I, F> {
 /// The changes of a group, or of a part of the log, on top of what is published.
 pub(crate) type Overlay<I, F> = lendpay_domain::view::Overlay<Arc<Base<I, F>>>;
 
+/// Up to where in the log an index is complete, at least; `None` if it is empty.
+pub(crate) fn reached(index: &impl Index, head: &Head) -> Result<Option<u64>, Problem> {
+    let Some(note) = index.get(Table::Notes, REACHED)? else { return Ok(None) };
+    let note: Reached = whole(unsealed(&note))?;
+    if (note.layout, note.salt) != (LAYOUT, head.salt) {
+        return Err(Problem::index("it is of another version, or of another log"));
+    }
+    Ok(Some(note.end))
+}
+
 impl<I: Index, F: LogIo> Base<I, F> {
     /// Reads partners, keys and their uses into memory.
-    pub(crate) fn open(log: Arc<LogFile<F>>, index: I) -> Result<Self, IndexError> {
+    pub(crate) fn open(log: Arc<LogFile<F>>, index: I) -> Result<Self, Problem> {
         let mut parties = Parties::default();
-        let all = |table| index.range(table, Bound::Unbounded, Bound::Unbounded);
-        for item in all(Table::Partners) {
+        for item in index.all(Table::Partners) {
             parties.put_partner(whole(unsealed::<PartnerRecord<'_>>(&item?.1).and_then(Partner::try_from))?);
         }
-        for item in all(Table::Keys) {
+        for item in index.all(Table::Keys) {
             parties.put_key(whole(unsealed::<KeyRow<'_>>(&item?.1).and_then(KeyRecord::try_from))?);
         }
-        for item in all(Table::Uses) {
+        for item in index.all(Table::Uses) {
             let (key, at) = item?;
             let hash = whole(key.as_ref().try_into().map_err(|_| CodecError::Damaged))?;
             let at = whole(unsealed::<Time>(&at).and_then(Timestamp::try_from))?;
@@ -60,37 +84,29 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// Applies changes that are durable in the log to the index, and empties their tables.
-    pub(crate) fn apply(&self, tables: &mut Tables<Place, Place>) -> Result<(), IndexError> {
-        let mut value = Vec::new();
-        let mut set = |table, key: &[u8], sealed: &mut dyn FnMut(&mut Vec<u8>) -> Result<usize, CodecError>| {
-            value.clear();
-            sealed(&mut value).expect("a value of the index is shorter than the entry that it comes from");
-            self.index.insert(table, key, &value)
-        };
+    pub(crate) fn apply(&self, tables: &mut Tables<Place, Place>) -> Result<(), Problem> {
+        let value = &mut Vec::new();
         for ((application, offer), stored) in in_order(&tables.offers) {
-            let key = offer_key(*application, *offer);
-            set(Table::Offers, &key, &mut |value| codec::seal(&OfferValue::from(stored), value))?;
+            self.put(value, Table::Offers, &offer_key(*application, *offer), &OfferValue::from(stored))?;
         }
         for (id, stored) in in_order(&tables.buyers) {
-            set(Table::Buyers, &id.to_bytes(), &mut |value| codec::seal(&stored.description, value))?;
+            self.put(value, Table::Buyers, &id.to_bytes(), &stored.description)?;
         }
-        for (id, owner) in &tables.applications {
-            set(Table::Applications, &id.to_bytes(), &mut |value| codec::seal(&owner.to_bytes(), value))?;
+        for (id, owner) in in_order(&tables.applications) {
+            self.put(value, Table::Applications, &id.to_bytes(), &owner.to_bytes())?;
         }
         if !(tables.partners.is_empty() && tables.keys.is_empty() && tables.uses.is_empty()) {
             let mut parties = self.parties_mut();
             for partner in tables.partners.values() {
-                set(Table::Partners, &partner.id.to_bytes(), &mut |value| {
-                    codec::seal(&PartnerRecord::from(partner), value)
-                })?;
+                self.put(value, Table::Partners, &partner.id.to_bytes(), &PartnerRecord::from(partner))?;
                 parties.put_partner(partner.clone());
             }
             for key in tables.keys.values() {
-                set(Table::Keys, &key.hash.to_bytes(), &mut |value| codec::seal(&KeyRow::from(key), value))?;
+                self.put(value, Table::Keys, &key.hash.to_bytes(), &KeyRow::from(key))?;
                 parties.put_key(key.clone());
             }
             for (hash, at) in &tables.uses {
-                set(Table::Uses, &hash.to_bytes(), &mut |value| codec::seal(&Time::from(*at), value))?;
+                self.put(value, Table::Uses, &hash.to_bytes(), &Time::from(*at))?;
                 parties.uses.insert(*hash, *at);
             }
         }
@@ -98,8 +114,15 @@ impl<I: Index, F: LogIo> Base<I, F> {
         Ok(())
     }
 
+    /// Sets a value of the index. `buffer` is for its bytes.
+    fn put(&self, buffer: &mut Vec<u8>, table: Table, key: &[u8], value: &impl Serialize) -> Result<(), Problem> {
+        buffer.clear();
+        codec::seal(value, buffer).expect("a value of the index is shorter than the entry that it comes from");
+        self.index.insert(table, key, buffer)
+    }
+
     /// Notes where a frame begins, if it is far enough from the last one that was noted.
-    pub(crate) fn note_frame(&self, sequence: u64, at: u64) -> Result<(), IndexError> {
+    pub(crate) fn note_frame(&self, sequence: u64, at: u64) -> Result<(), Problem> {
         if at >= self.noted.load(Ordering::Relaxed) + NOTED {
             self.index.insert(Table::Frames, &sequence.to_be_bytes(), &at.to_be_bytes())?;
             self.noted.store(at, Ordering::Relaxed);
@@ -108,42 +131,17 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// Where to look for a sequence: its frame does not begin before this.
-    pub(crate) fn frame_of(&self, sequence: u64) -> Result<u64, IndexError> {
+    pub(crate) fn frame_of(&self, sequence: u64) -> Result<u64, Problem> {
         let key = sequence.to_be_bytes();
         let mut noted = self.index.range(Table::Frames, Bound::Unbounded, Bound::Included(&key));
-        let Some(noted) = noted.next_back().transpose()? else { return Ok(super::log::FIRST) };
-        let at = noted.1.as_ref().try_into().map_err(|_| CodecError::Damaged);
-        whole(at).map(u64::from_be_bytes)
+        let Some(noted) = noted.next_back().transpose()? else { return Ok(FIRST) };
+        whole(noted.1.as_ref().try_into().map_err(|_| CodecError::Damaged)).map(u64::from_be_bytes)
     }
 
-    /// Notes up to where in the log the index is complete.
-    pub(crate) fn note_reached(&self, end: u64) -> Result<(), IndexError> {
-        self.put_note(REACHED, &end)
-    }
-
-    /// Up to where in the log the index is complete, at least.
-    pub(crate) fn reached(&self) -> Result<Option<u64>, IndexError> {
-        self.note(REACHED)
-    }
-
-    /// Notes that another history has begun.
-    pub(crate) fn note_history(&self, history: [u8; 16]) -> Result<(), IndexError> {
-        self.put_note(HISTORY, &history)
-    }
-
-    /// The history that the log is in.
-    pub(crate) fn history(&self) -> Result<[u8; 16], IndexError> {
-        Ok(self.note(HISTORY)?.unwrap_or(self.log.head.history))
-    }
-
-    fn put_note<T: Serialize>(&self, name: &[u8], note: &T) -> Result<(), IndexError> {
-        let mut value = Vec::new();
-        codec::seal(note, &mut value).expect("a note is short");
-        self.index.insert(Table::Notes, name, &value)
-    }
-
-    fn note<T: for<'a> Deserialize<'a>>(&self, name: &[u8]) -> Result<Option<T>, IndexError> {
-        self.index.get(Table::Notes, name)?.map(|value| whole(unsealed(&value))).transpose()
+    /// Notes up to where in the log the index is complete. The log is durable up to there.
+    pub(crate) fn note_reached(&self, end: u64) -> Result<(), Problem> {
+        let note = Reached { layout: LAYOUT, salt: self.log.head.salt, end };
+        self.put(&mut Vec::new(), Table::Notes, REACHED, &note)
     }
 
     /// Partners, keys and their uses.
@@ -158,7 +156,56 @@ impl<I: Index, F: LogIo> Base<I, F> {
     /// What a table holds at a key.
     fn found<T>(&self, table: Table, key: &[u8], read: impl FnOnce(&I::Bytes) -> Result<T, CodecError>) -> Found<T> {
         let value = self.index.get(table, key).map_err(|error| failed(&error))?;
-        value.map(|value| read(&value).map_err(|_| corrupt(table, key))).transpose()
+        value.map(|value| read(&value).map_err(|_| self.corrupt(table, key))).transpose()
+    }
+
+    /// Notes that a record cannot be read.
+    pub(crate) fn corrupt(&self, table: Table, key: &[u8]) -> ViewError {
+        self.log.damage.note_index(table.name(), &table.shown(key));
+        ViewError::Corrupt
+    }
+
+    /// What `wanted` takes from the change at a place, to which the index refers at a key.
+    fn change<T>(
+        &self,
+        table: Table,
+        key: &[u8],
+        place: Place,
+        wanted: impl FnOnce(Change) -> Option<T>,
+    ) -> Result<T, ViewError> {
+        match self.log.change(place) {
+            Ok(change) => wanted(change).ok_or_else(|| self.corrupt(table, key)),
+            Err(ReadError::Damaged) => Err(self.corrupt(table, key)),
+            Err(ReadError::Io(error)) => Err(failed(&error.into())),
+        }
+    }
+
+    /// The terms of an offer, which are at a place in the log.
+    pub(crate) fn terms(&self, application: ApplicationId, id: OfferId, place: Place) -> Result<Terms, ViewError> {
+        self.change(Table::Offers, &offer_key(application, id), place, |change| match change {
+            Change::OfferCreated { offer, terms, .. } | Change::TermsReplaced { offer, terms }
+                if (offer.application, offer.offer) == (application, id) =>
+            {
+                Some(terms)
+            }
+            _ => None,
+        })
+    }
+
+    /// The buyer whose creation is at a place in the log.
+    pub(crate) fn buyer_at(&self, id: BuyerId, place: Place) -> Result<StoredBuyer<Description>, ViewError> {
+        self.change(Table::Buyers, &id.to_bytes(), place, |change| match change {
+            Change::BuyerCreated { partner, buyer, description, fingerprint, at } if buyer == id => {
+                Some(StoredBuyer { partner, fingerprint, created_at: at, description })
+            }
+            _ => None,
+        })
+    }
+
+    /// A buyer, and where its creation is in the log.
+    pub(crate) fn find_buyer(&self, id: BuyerId) -> Found<(StoredBuyer<Description>, Place)> {
+        let place = self.found(Table::Buyers, &id.to_bytes(), |value| unsealed(value))?;
+        place.map(|place| Ok((self.buyer_at(id, place)?, place))).transpose()
     }
 }
 
@@ -173,19 +220,13 @@ fn in_order<K: Ord, V>(table: &HashMap<K, V>) -> Vec<(&K, &V)> {
 }
 
 /// For values that are read when the index is opened: one that cannot be read makes the index unusable.
-fn whole<T>(read: Result<T, CodecError>) -> Result<T, IndexError> {
-    read.map_err(|_| IndexError::Damaged("a value cannot be read".to_owned()))
+fn whole<T>(read: Result<T, CodecError>) -> Result<T, Problem> {
+    read.map_err(|_| Problem::index("a value cannot be read"))
 }
 
-fn failed(error: &IndexError) -> ViewError {
-    tracing::error!(%error, "the index has no answer");
+fn failed(error: &Problem) -> ViewError {
+    tracing::error!(%error, "a look-up failed");
     ViewError::Failed
-}
-
-/// Logs that a record cannot be read.
-pub(crate) fn corrupt(table: Table, key: &[u8]) -> ViewError {
-    tracing::error!(table = table.name(), key = table.shown(key), "a stored record cannot be read");
-    ViewError::Corrupt
 }
 
 impl<I: Index, F: LogIo> View for Base<I, F> {
@@ -223,13 +264,12 @@ impl<I: Index, F: LogIo> View for Base<I, F> {
     }
 
     fn buyer(&self, _: PartnerId, id: BuyerId) -> Found<StoredBuyer<Place>> {
-        let Some(place) = self.found(Table::Buyers, &id.to_bytes(), |value| unsealed(value))? else { return Ok(None) };
-        match self.log.change(place) {
-            Ok(Change::BuyerCreated { partner, buyer, fingerprint, at, .. }) if buyer == id => {
-                Ok(Some(StoredBuyer { partner, fingerprint, created_at: at, description: place }))
-            }
-            Ok(_) | Err(ReadError::Damaged) => Err(corrupt(Table::Buyers, &id.to_bytes())),
-            Err(ReadError::Io(error)) => Err(failed(&error.into())),
-        }
+        let found = self.find_buyer(id)?;
+        Ok(found.map(|(StoredBuyer { partner, fingerprint, created_at, .. }, description)| StoredBuyer {
+            partner,
+            fingerprint,
+            created_at,
+            description,
+        }))
     }
 }

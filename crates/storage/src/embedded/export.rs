@@ -6,10 +6,11 @@ use super::EmbeddedStore;
 use super::health::Health;
 use super::log::disk::Directory;
 use super::log::{FIRST, LogFile};
-use super::mark::Mark;
+use super::mark::{Mark, Position};
 use super::open::{OpenError, open_error};
+use super::problem::Problem;
 use super::read::each_frame;
-use super::recovery::{Problem, START, find_end};
+use super::recovery::find_end;
 use lendpay_domain::HistoryId;
 use lendpay_domain::change::Record;
 use lendpay_domain::store::{Answer, Export, Exports};
@@ -24,20 +25,20 @@ const RECORDS: usize = 1_000;
 pub struct EmbeddedExport {
     log: Arc<LogFile<File>>,
     health: Arc<Health>,
-    history: HistoryId,
     /// Where the next frame of the log is.
     at: u64,
     /// Where the export ends.
     end: u64,
+    history: HistoryId,
 }
 
 impl Exports for EmbeddedStore {
     type Export = EmbeddedExport;
 
     async fn export(&self) -> Answer<EmbeddedExport> {
-        let log = Arc::clone(&self.base().log);
-        let end = log.end();
-        Ok(EmbeddedExport { log, health: Arc::clone(&self.health), history: self.history()?, at: FIRST, end })
+        self.health.working()?;
+        let (log, health) = (Arc::clone(&self.base.log), Arc::clone(&self.health));
+        Ok(EmbeddedExport { at: FIRST, end: log.end(), history: self.history(), log, health })
     }
 }
 
@@ -50,9 +51,9 @@ impl EmbeddedExport {
         let open = || {
             let disk = Directory::existing(path);
             let log = Arc::new(LogFile::open(disk.read_log()?, None)?);
-            let mark = Mark::read(&disk, &log.head)?;
-            let found = find_end(&log, mark.map_or(START, |mark| mark.position))?;
-            let (history, end) = (history_at(&log, found.end.end), found.end.end);
+            let durable = Mark::read(&disk, &log.head)?.map_or(log.head.start(), |mark| mark.position);
+            let Position { end, history, .. } = find_end(&log, durable)?.end;
+            let history = HistoryId::from_bytes(history);
             Ok(Self { log, health: Arc::new(Health::new()), history, at: FIRST, end })
         };
         open().map_err(|problem: Problem| open_error(path, problem))
@@ -60,17 +61,8 @@ impl EmbeddedExport {
 
     /// Why it could not go on: where the log is damaged, or what the disk said.
     pub fn problem(&self) -> Option<String> {
-        self.health.problem()
+        self.health.problem(&self.log.damage)
     }
-}
-
-/// The history that the log is in at a position. Damage before it is left to the export to report.
-fn history_at(log: &LogFile<File>, end: u64) -> HistoryId {
-    let (mut frames, mut history) = (log.frames(FIRST, end), log.head.history);
-    while let Ok(Some(frame)) = frames.next() {
-        history = frame.history().unwrap_or(history);
-    }
-    HistoryId::from_bytes(history)
 }
 
 impl Export for EmbeddedExport {

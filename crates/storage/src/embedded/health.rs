@@ -20,8 +20,28 @@ pub(crate) struct Health {
     pub(crate) group: Rounds,
     /// The present checkpoint, which no caller waits for.
     pub(crate) checkpoint: Rounds,
-    /// The first damage that a reader found.
-    damage: OnceLock<String>,
+}
+
+/// The first damage that a read or a decision has found. The store goes on: what can be read is served.
+#[derive(Default)]
+pub(crate) struct Damage(OnceLock<String>);
+
+impl Damage {
+    /// The log cannot be read at a byte.
+    pub(crate) fn note_log(&self, at: u64) {
+        let first = self.0.get_or_init(|| format!("the log is damaged at byte {at}"));
+        tracing::error!(at, first, "a part of the log cannot be read");
+    }
+
+    /// The index has a value that cannot be read, or does not fit the log. Never shows the value.
+    pub(crate) fn note_index(&self, table: &str, key: &str) {
+        let first = self.0.get_or_init(|| format!("a value of the index's table {table} is damaged"));
+        tracing::error!(table, key, first, "a stored record cannot be read");
+    }
+
+    pub(crate) fn is_found(&self) -> bool {
+        self.0.get().is_some()
+    }
 }
 
 /// Counts the starts and stops of something that is done again and again: an odd number while it goes on.
@@ -46,7 +66,7 @@ impl Rounds {
 impl Health {
     pub(crate) fn new() -> Self {
         let state = watch::Sender::new(State::Working);
-        Self { state, group: Rounds::default(), checkpoint: Rounds::default(), damage: OnceLock::new() }
+        Self { state, group: Rounds::default(), checkpoint: Rounds::default() }
     }
 
     /// Whether the store is closed or has failed.
@@ -77,21 +97,10 @@ impl Health {
         if self.failure_reason().is_some() { Err(StoreError::Unavailable) } else { Ok(()) }
     }
 
-    /// Notes that the log is damaged at a byte. The store goes on: what can be read is served.
-    pub(crate) fn note_damage(&self, at: u64) {
-        let reason = self.damage.get_or_init(|| format!("the log is damaged at byte {at}"));
-        tracing::error!(at, first = reason, "a part of the log cannot be read");
-    }
-
-    /// Whether a reader has found damage.
-    pub(crate) fn is_damaged(&self) -> bool {
-        self.damage.get().is_some()
-    }
-
-    /// Why the store has failed, if it has, or else where its log is damaged, if a reader has found that.
-    pub(crate) fn problem(&self) -> Option<String> {
+    /// Why the store has failed, if it has, or else what is damaged.
+    pub(crate) fn problem(&self, damage: &Damage) -> Option<String> {
         let failed = self.failure_reason().map(|reason| reason.to_string());
-        failed.or_else(|| self.damage.get().cloned())
+        failed.or_else(|| damage.0.get().cloned())
     }
 
     pub(crate) fn failure_reason(&self) -> Option<Arc<str>> {

@@ -2,7 +2,6 @@
 
 use super::EmbeddedStore;
 use super::index::{Index as _, OfferValue, Table, offer_key, unsealed};
-use super::read::damaged;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::command::{OfferRef, Values as _};
 use lendpay_domain::key::KeyInUse;
@@ -13,7 +12,7 @@ use lendpay_domain::query::{
     Application, FindApplications, FindBuyers, FindOffers, FindPartners, OfferCursor, OffersOf,
 };
 use lendpay_domain::store::Answer;
-use lendpay_domain::view::{StoredOffer, View as _};
+use lendpay_domain::view::StoredOffer;
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError};
 use std::ops::Bound;
 
@@ -24,7 +23,7 @@ impl EmbeddedStore {
     pub(super) fn partners(&self, query: &FindPartners) -> Answer<Page<Partner, PartnerId>> {
         self.health.working()?;
         // Partners are few and this is asked rarely, so it looks at all of them.
-        let parties = self.base().parties();
+        let parties = self.base.parties();
         let wanted = parties.partners.values().filter(|partner| query.wants(partner)).cloned();
         Ok(sorted(wanted, query.window, |partner| partner.id))
     }
@@ -35,7 +34,7 @@ impl EmbeddedStore {
         let found = self.part(Table::Applications, (from, Bound::Unbounded), query.window.limit, |key, value| {
             let id = ApplicationId::from_bytes(id_at(key, 0)?);
             let partner = unsealed(&value).map(PartnerId::from_bytes);
-            let partner = partner.map_err(|_| damaged(Table::Applications, key))?;
+            let partner = self.read(|base| partner.map_err(|_| base.corrupt(Table::Applications, key)))?;
             Ok(query.scope.holds(partner).then_some(Application { id, partner }))
         })?;
         let next = found.next.map(|key| id_at(&key, 0)).transpose()?.map(ApplicationId::from_bytes);
@@ -60,7 +59,7 @@ impl EmbeddedStore {
         let found = self.part(Table::Offers, (from, Bound::Included(&last)), query.window.limit, |key, value| {
             let OfferCursor { application, offer } = cursor_at(key)?;
             let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
-            let stored = stored.map_err(|_| damaged(Table::Offers, key))?;
+            let stored = self.read(|base| stored.map_err(|_| base.corrupt(Table::Offers, key)))?;
             let elsewhere = matches!(query.of, OffersOf::Partner(partner) if partner != stored.partner);
             if elsewhere || !query.wants(&stored.standing) {
                 return Ok(None);
@@ -75,8 +74,7 @@ impl EmbeddedStore {
         let from = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Excluded(&after[..]));
         let found = self.part(Table::Buyers, (from, Bound::Unbounded), query.window.limit, |key, _| {
             let id = BuyerId::from_bytes(id_at(key, 0)?);
-            let stored = self.view(|base| base.buyer(PartnerId::from_bytes([0; 16]), id))?;
-            let buyer = self.buyer(id, stored.ok_or(StoreError::Corrupt)?)?;
+            let buyer = self.buyer_with(id)?.ok_or(StoreError::Corrupt)?;
             Ok(Some(buyer).filter(|buyer| query.wants(buyer.partner, &buyer.description)))
         })?;
         let next = found.next.map(|key| id_at(&key, 0)).transpose()?.map(BuyerId::from_bytes);
@@ -85,7 +83,7 @@ impl EmbeddedStore {
 
     pub(super) fn keys(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
         self.health.working()?;
-        let parties = self.base().parties();
+        let parties = self.base.parties();
         if !parties.partners.contains_key(&partner) {
             return Ok(None);
         }
@@ -103,7 +101,7 @@ impl EmbeddedStore {
         limit: usize,
         mut read: impl FnMut(&[u8], &[u8]) -> Answer<Option<T>>,
     ) -> Answer<Part<T>> {
-        let mut records = self.base().index.range(table, from, to);
+        let mut records = self.base.index.range(table, from, to);
         let mut part = Part { items: Vec::new(), next: None };
         let mut last = None;
         for looked_at in 0.. {

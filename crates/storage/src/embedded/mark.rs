@@ -17,6 +17,8 @@ pub(crate) struct Position {
     pub next: u64,
     /// Where its frame will begin.
     pub end: u64,
+    /// The history that it belongs to.
+    pub history: [u8; 16],
 }
 
 /// In which state the store was when the mark was written.
@@ -41,33 +43,17 @@ impl Mark {
     /// The mark of a log; `None` if there is none that can be trusted.
     pub(crate) fn read(disk: &impl Disk, head: &Head) -> io::Result<Option<Self>> {
         let Some(bytes) = disk.mark()? else { return Ok(None) };
-        match codec::unseal::<Self>(&bytes) {
-            Ok(mark) if mark.salt == head.salt => Ok(Some(mark)),
-            Ok(_) | Err(_) => {
-                tracing::warn!("the mark is damaged or belongs to another log; it is ignored");
-                Ok(None)
-            }
+        let mark = codec::unseal::<Self>(&bytes).ok().filter(|mark| mark.salt == head.salt);
+        if mark.is_none() {
+            tracing::warn!("the mark is damaged or belongs to another log; it is ignored");
         }
+        Ok(mark)
     }
 
-    /// Notes that the store is open, durably.
-    pub(crate) fn write_open(
-        disk: &impl Disk,
-        head: &Head,
-        position: Position,
-        identity: Option<Identity>,
-    ) -> io::Result<()> {
-        Self { salt: head.salt, position, state: State::Open(identity) }.write(disk)
-    }
-
-    /// Notes that the store is closed, and its index durable.
-    pub(crate) fn write_clean(disk: &impl Disk, head: &Head, position: Position) -> io::Result<()> {
-        Self { salt: head.salt, position, state: State::Clean }.write(disk)
-    }
-
-    fn write(&self, disk: &impl Disk) -> io::Result<()> {
+    /// Replaces the mark, durably.
+    pub(crate) fn write(disk: &impl Disk, head: &Head, position: Position, state: State) -> io::Result<()> {
         let mut bytes = Vec::new();
-        codec::seal(self, &mut bytes).expect("a mark is short");
+        codec::seal(&Self { salt: head.salt, position, state }, &mut bytes).expect("a mark is short");
         disk.put_mark(&bytes)
     }
 }

@@ -11,7 +11,7 @@
 //! | `read`, `list` | reads, on the caller's thread |
 //! | `export`, `import` | all records, out and in |
 //! | `verify` | checks a stopped store |
-//! | `health`, `panics` | whether the store works; panics of the index |
+//! | `health`, `problem`, `panics` | whether the store works; what can be wrong with it; panics of the index |
 //!
 //! This crate's README.md has the layout of the files and what opening does in each state.
 
@@ -25,6 +25,7 @@ mod log;
 mod mark;
 mod open;
 mod panics;
+mod problem;
 mod read;
 mod recovery;
 #[cfg(test)]
@@ -44,10 +45,12 @@ use crate::uses::Hours;
 use base::{Base, Overlay};
 use health::Health;
 use index::sled::SledIndex;
-use lendpay_domain::command::{Command, UseKey};
+use lendpay_domain::command::{Command, Decided, Decision, Reads, UseKey, Values};
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::store::{Answer, Commands, StoreError};
+use lendpay_domain::view::View;
 use lendpay_domain::{HistoryId, Timestamp};
+use mark::Position;
 use std::fs::File;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -58,14 +61,15 @@ use writer::committer::Job;
 ///
 /// Dropping it does what waits in the queue, and returns when that is durable and the files are closed.
 pub struct EmbeddedStore {
-    base: Option<Arc<Base<SledIndex, File>>>,
+    /// Its last owner closes the files, and waits until they are free.
+    base: Arc<Base<SledIndex, File>>,
     health: Arc<Health>,
     counters: Arc<Counters>,
     queue: Arc<Queue<Job<SledIndex, File>>>,
     hours: Hours,
     report: OpenReport,
-    /// How many changes the log had when the store was opened.
-    changes: u64,
+    /// Where the log ended when the store was opened.
+    opened_at: Position,
     /// `None` while the store is being dropped.
     thread: Option<JoinHandle<()>>,
 }
@@ -104,9 +108,9 @@ impl EmbeddedStore {
         self.health.failure_reason().map(|reason| reason.to_string())
     }
 
-    /// Why the store has failed, if it has, or else where its log is damaged, if a reader has found that.
+    /// Why the store has failed, if it has, or else what is damaged, if a read or a decision has found that.
     pub fn problem(&self) -> Option<String> {
-        self.health.problem()
+        self.health.problem(&self.base.log.damage)
     }
 
     /// Counters.
@@ -123,31 +127,13 @@ impl EmbeddedStore {
     pub fn rebuild_estimate(&self) -> Duration {
         /// For one change: about what an insert into the index costs (README.md, "What it costs").
         const CHANGE: Duration = Duration::from_micros(8);
-        let changes = self.changes + self.stats().events.iter().sum::<u64>();
+        let changes = self.opened_at.next - 1 + self.stats().events.iter().sum::<u64>();
         CHANGE.saturating_mul(u32::try_from(changes).unwrap_or(u32::MAX))
     }
 
-    /// The history that the log is in.
-    fn history(&self) -> Answer<HistoryId> {
-        self.look_up(|base| base.history()).map(HistoryId::from_bytes)
-    }
-
-    fn base(&self) -> &Arc<Base<SledIndex, File>> {
-        self.base.as_ref().expect("it is taken only while the store is being dropped")
-    }
-
-    /// Hands a command over and waits for its answer.
-    async fn run_job<C: Command>(&self, command: C) -> Answer<C::Outcome> {
-        self.health.working()?;
-        let (job, waiting) = job::<C, Overlay<SledIndex, File>>(command);
-        self.queue.push(job.partner(), job)?;
-        tokio::select! {
-            biased;
-            // Without an answer the committer ended before it took the command.
-            answer = waiting.outcome(StoreError::Unavailable, self) => answer,
-            // A committer that blocks for ever gives no answer.
-            _ = self.health.failure() => Err(StoreError::OutcomeUnknown),
-        }
+    /// The history that the log is in. Only an import begins another, and it needs the store for itself.
+    const fn history(&self) -> HistoryId {
+        HistoryId::from_bytes(self.opened_at.history)
     }
 }
 
@@ -162,15 +148,21 @@ impl Drop for EmbeddedStore {
             // The committer catches its panics: its result says nothing.
             drop(thread.join());
         }
-        if let Some(base) = self.base.take().and_then(Arc::into_inner) {
-            base.index.close();
-        }
     }
 }
 
 impl Commands for EmbeddedStore {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
-        self.run_job(command).await
+        self.health.working()?;
+        let (job, waiting) = job::<C, Overlay<SledIndex, File>>(command);
+        self.queue.push(job.partner(), job)?;
+        tokio::select! {
+            biased;
+            // Without an answer the committer ended before it took the command.
+            answer = waiting.outcome(StoreError::Unavailable, self) => answer,
+            // A committer that blocks for ever gives no answer.
+            _ = self.health.failure() => Err(StoreError::OutcomeUnknown),
+        }
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
@@ -182,8 +174,8 @@ impl Commands for EmbeddedStore {
     }
 
     async fn check(&self) -> Answer<()> {
-        self.run_job(Ping).await?;
-        if self.health.is_damaged() { Err(StoreError::Corrupt) } else { Ok(()) }
+        self.run(Ping).await?;
+        if self.base.log.damage.is_found() { Err(StoreError::Corrupt) } else { Ok(()) }
     }
 }
 
@@ -195,17 +187,13 @@ impl Command for Ping {
     type Outcome = ();
     type Decided<T: Send + 'static, B: Send + 'static> = ();
 
-    fn reads(&self, _: &mut lendpay_domain::command::Reads) {}
+    fn reads(&self, _: &mut Reads) {}
 
-    fn decide<V: lendpay_domain::view::View>(&self, _: &V) -> lendpay_domain::command::Decided<()> {
-        Ok(lendpay_domain::command::Decision { outcome: (), changes: Vec::new() })
+    fn decide<V: View>(&self, _: &V) -> Decided<()> {
+        Ok(Decision { outcome: (), changes: Vec::new() })
     }
 
-    fn outcome<T: Send + 'static, B: Send + 'static>(
-        self,
-        (): (),
-        _: &impl lendpay_domain::command::Values<T, B>,
-    ) -> Answer<()> {
+    fn outcome<T: Send + 'static, B: Send + 'static>(self, (): (), _: &impl Values<T, B>) -> Answer<()> {
         Ok(())
     }
 }

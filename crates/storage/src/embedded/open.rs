@@ -1,17 +1,17 @@
 //! Opening: settings, errors, and the threads of a store.
 
+use super::EmbeddedStore;
 use super::health::Health;
-use super::index::Index as _;
-use super::index::sled::SledOpener;
+use super::index::sled::{SledIndex, SledOpener};
 use super::log::disk::{Directory, Disk as _, INDEX};
 use super::log::frame::Kind;
 use super::log::{FORMAT, Head};
-use super::mark::Mark;
-use super::recovery::{self, Opened, Problem};
-use super::writer::checkpoint::{Checkpoints, Target};
+use super::mark::State;
+use super::problem::Problem;
+use super::recovery::{self, Opened};
+use super::writer::checkpoint::{Checkpoints, checkpoint};
 use super::writer::committer::Committer;
 use super::writer::{Writer, watchdog};
-use super::{EmbeddedStore, OpenReport};
 use crate::history::{new_history, random};
 use crate::queue::Queue;
 use crate::stats::Counters;
@@ -101,24 +101,14 @@ pub enum OpenError {
     },
 }
 
-/// A directory whose store is open.
-pub(super) struct OpenDirectory {
-    pub(super) disk: Directory,
-    pub(super) opened: Opened<super::index::sled::SledIndex, File>,
-}
-
-impl OpenDirectory {
-    /// Opens the store in a directory, which is created if it is absent.
-    pub(super) fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, OpenError> {
-        let open = || {
-            let disk = Directory::create(path)?;
-            let opener = SledOpener { path: disk.join(INDEX), cache: options.cache_capacity };
-            let opened = recovery::open(&disk, &opener, new_head(), options.rebuild_index)?;
-            disk.sync_names()?;
-            Ok(Self { disk, opened })
-        };
-        open().map_err(|problem| open_error(path, problem))
-    }
+/// Opens the store in a directory, which is created if it is absent.
+pub(super) fn open(path: &Path, options: EmbeddedOptions) -> Result<(Directory, Opened<SledIndex, File>), Problem> {
+    let disk = Directory::create(path)?;
+    let opener = SledOpener { path: disk.join(INDEX), cache: options.cache_capacity };
+    let new = Head { salt: random(), history: new_history().to_bytes() };
+    let opened = recovery::open(&disk, &opener, new, options.rebuild_index)?;
+    disk.sync_names()?;
+    Ok((disk, opened))
 }
 
 impl EmbeddedStore {
@@ -127,23 +117,20 @@ impl EmbeddedStore {
     /// # Errors
     /// See [`OpenError`].
     pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, OpenError> {
-        let OpenDirectory { disk, opened: Opened { base, position, report } } = OpenDirectory::open(path, options)?;
-        let identity = disk.identity(&base.log.file);
+        let opened = open(path, options).and_then(|(disk, opened)| {
+            let identity = disk.identity(&opened.base.log.file);
+            checkpoint(&opened.base, &disk, opened.position, State::Open(identity))?;
+            Ok((disk, opened, identity))
+        });
+        let (disk, Opened { base, position, report }, identity) =
+            opened.map_err(|problem| open_error(path, problem))?;
         let health = Arc::new(Health::new());
-        let target = Target { base: Arc::clone(&base), disk, identity };
-        // Before the mark is written: it must not say more than what the operating system has.
-        let checkpoint = base
-            .index
-            .flush()
-            .map_err(Problem::from)
-            .and_then(|()| Ok(Mark::write_open(&target.disk, &base.log.head, position, identity)?));
-        checkpoint.map_err(|problem| open_error(path, problem))?;
         let thread_error = |error: io::Error| OpenError::Thread { reason: words(&error) };
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(Counters::default());
         let committer = Committer {
             writer: Writer::new(Arc::clone(&base), Kind::Commands, position),
-            checkpoints: Checkpoints::start(target, &health).map_err(thread_error)?,
+            checkpoints: Checkpoints::start(Arc::clone(&base), disk, identity, &health).map_err(thread_error)?,
             queue: Arc::clone(&queue),
             patience: options.patience,
             health: Arc::clone(&health),
@@ -155,11 +142,8 @@ impl EmbeddedStore {
             .map_err(thread_error)?;
         // Its thread ends by itself, soon after the store.
         watchdog::start(&health).map_err(thread_error)?;
-        let report =
-            OpenReport { rebuilt: report.rebuilt.is_some(), cut_bytes: report.cut.0, cut_frames: report.cut.1 };
         let hours = Hours::default();
-        let changes = position.next - 1;
-        Ok(Self { base: Some(base), health, counters, queue, hours, report, changes, thread: Some(thread) })
+        Ok(Self { base, health, counters, queue, hours, report, opened_at: position, thread: Some(thread) })
     }
 }
 
@@ -172,11 +156,6 @@ pub(super) fn open_error(path: &Path, problem: Problem) -> OpenError {
         Problem::Log(reason) => OpenError::Damaged { path, reason },
         Problem::Index(reason) => OpenError::Index { path, reason },
     }
-}
-
-/// The head of a log that is new.
-fn new_head() -> Head {
-    Head { salt: random(), history: new_history().to_bytes() }
 }
 
 /// An error of the operating system without its number.

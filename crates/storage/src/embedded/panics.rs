@@ -7,8 +7,9 @@
 //! The hook is set once and passes every other panic on to the hook that was there before, so a program that sets a
 //! hook of its own should do so before it opens a store.
 
+use super::problem::Problem;
 use std::cell::RefCell;
-use std::panic::{PanicHookInfo, UnwindSafe, catch_unwind, set_hook, take_hook};
+use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -27,8 +28,8 @@ pub(crate) fn panics() -> usize {
     PANICS.load(Ordering::SeqCst)
 }
 
-/// Runs `work`; a panic becomes an error that names its source location.
-pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -> Result<T, String> {
+/// Runs `work`; a panic becomes an error that names its source location. What `work` has changed is not to be used then.
+pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem> {
     HOOK.call_once(|| {
         let before = take_hook();
         set_hook(Box::new(move |panic| {
@@ -38,9 +39,9 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, String> + UnwindSafe) -
         }));
     });
     let outer = PLACE.with_borrow_mut(|place| place.replace(String::new()));
-    let result = catch_unwind(work);
+    let result = catch_unwind(AssertUnwindSafe(work));
     let place = PLACE.with_borrow_mut(|place| std::mem::replace(place, outer));
-    result.unwrap_or_else(|_| Err(format!("the database panicked at {}", place.unwrap_or_default())))
+    result.unwrap_or_else(|_| Err(Problem::Index(format!("the database panicked at {}", place.unwrap_or_default()))))
 }
 
 /// Notes the location of a panic that has to be hidden; false if it is another panic.

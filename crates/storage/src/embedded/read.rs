@@ -1,16 +1,16 @@
 //! Reads. They run on the caller's thread, without waiting for the committer, and see only what is published.
 
 use super::EmbeddedStore;
-use super::base::{Base, corrupt};
+use super::base::Base;
 use super::health::Health;
 use super::index::sled::SledIndex;
-use super::index::{IndexError, Table, offer_key};
 use super::log::frame::Frame;
 use super::log::{Frames, Place, ReadError};
 use super::panics;
+use super::problem::Problem;
 use crate::codec::CodecError;
-use lendpay_domain::buyer::{Buyer, Description};
-use lendpay_domain::change::{Change, Record};
+use lendpay_domain::buyer::Buyer;
+use lendpay_domain::change::Record;
 use lendpay_domain::command::{OfferRef, Values};
 use lendpay_domain::event::{Event, EventPage};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
@@ -21,15 +21,14 @@ use lendpay_domain::query::{
     Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
 };
 use lendpay_domain::store::{Answer, Queries, StoreError};
-use lendpay_domain::view::{Found, StoredBuyer, StoredOffer, View as _, ViewError};
+use lendpay_domain::view::{StoredBuyer, StoredOffer, View as _, ViewError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::fs::File;
-use std::panic::AssertUnwindSafe;
 
 impl Queries for EmbeddedStore {
     async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
         self.health.working()?;
-        Ok(self.base().parties().key_with_hash(hash).cloned())
+        Ok(self.base.parties().key_with_hash(hash).cloned())
     }
 
     async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
@@ -38,11 +37,11 @@ impl Queries for EmbeddedStore {
 
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         self.health.working()?;
-        Ok(self.base().parties().client(client))
+        Ok(self.base.parties().client(client))
     }
 
     async fn find_offer(&self, application: ApplicationId, id: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
-        let Some(stored) = self.view(|base| base.offer(application, id))? else { return Ok(None) };
+        let Some(stored) = self.read(|base| base.offer(application, id))? else { return Ok(None) };
         self.offer(OfferRef { application, id, stored }).map(|offer| Some(offer.seen_at(now)))
     }
 
@@ -51,7 +50,7 @@ impl Queries for EmbeddedStore {
     }
 
     async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
-        self.view(|base| base.partner(id))
+        self.read(|base| base.partner(id))
     }
 
     async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
@@ -59,7 +58,7 @@ impl Queries for EmbeddedStore {
     }
 
     async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
-        Ok(self.view(|base| base.application(id))?.map(|partner| Application { id, partner }))
+        Ok(self.read(|base| base.application(id))?.map(|partner| Application { id, partner }))
     }
 
     async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
@@ -71,19 +70,17 @@ impl Queries for EmbeddedStore {
     }
 
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        let partner = PartnerId::from_bytes([0; 16]);
-        let Some(stored) = self.view(|base| base.buyer(partner, id))? else { return Ok(None) };
-        self.buyer(id, stored).map(Some)
+        self.buyer_with(id)
     }
 
     async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
         // No sequence is as great as the greatest number.
         let first = after.saturating_add(1);
         // The end is read first: the position of a frame is noted before the end that includes it is published.
-        let end = self.base().log.end();
+        let end = self.base.log.end();
         let from = self.look_up(|base| base.frame_of(first))?;
         let (mut events, mut more) = (Vec::<Event>::new(), false);
-        each_frame(&mut self.base().log.frames(from, end), &self.health, |mut frame| {
+        each_frame(&mut self.base.log.frames(from, end), &self.health, |mut frame| {
             if frame.next_sequence() <= first {
                 return Ok(true);
             }
@@ -100,86 +97,47 @@ impl Queries for EmbeddedStore {
             Ok(true)
         })?;
         let next = more.then(|| events.last().map_or(after, |event| event.sequence));
-        Ok(EventPage { history: self.history()?, last: self.base().log.last(), events, next })
+        Ok(EventPage { history: self.history(), last: self.base.log.last(), events, next })
     }
 }
 
 impl Values<Place, Place> for EmbeddedStore {
     fn offer(&self, OfferRef { application, id, stored }: OfferRef<Place>) -> Answer<Offer> {
         let StoredOffer { partner, standing, terms: place } = stored;
-        match self.change(place)? {
-            Some(Change::OfferCreated { offer, terms, .. } | Change::TermsReplaced { offer, terms })
-                if (offer.application, offer.offer) == (application, id) =>
-            {
-                Ok(StoredOffer { partner, standing, terms }.offer(application, id))
-            }
-            Some(_) | None => Err(damaged(Table::Offers, &offer_key(application, id))),
-        }
+        let terms = self.read(|base| base.terms(application, id, place))?;
+        Ok(StoredOffer { partner, standing, terms }.offer(application, id))
     }
 
     fn buyer(&self, id: BuyerId, stored: StoredBuyer<Place>) -> Answer<Buyer> {
-        match self.change(stored.description)? {
-            Some(Change::BuyerCreated { partner, buyer, description, fingerprint, at }) if buyer == id => {
-                Ok(StoredBuyer::<Description> { partner, fingerprint, created_at: at, description }.buyer(id))
-            }
-            Some(_) | None => Err(damaged(Table::Buyers, &id.to_bytes())),
-        }
+        Ok(self.read(|base| base.buyer_at(id, stored.description))?.buyer(id))
     }
 }
 
 impl EmbeddedStore {
-    /// The change at a place; `None` if it cannot be read.
-    pub(super) fn change(&self, place: Place) -> Answer<Option<Change>> {
-        match self.base().log.change(place) {
-            Ok(change) => Ok(Some(change)),
-            Err(ReadError::Damaged) => {
-                self.health.note_damage(place.at);
-                Ok(None)
-            }
-            Err(ReadError::Io(error)) => Err(broken(&self.health, &error.into())),
-        }
+    /// The buyer with an id.
+    pub(super) fn buyer_with(&self, id: BuyerId) -> Answer<Option<Buyer>> {
+        Ok(self.read(|base| base.find_buyer(id))?.map(|(stored, _)| stored.buyer(id)))
     }
 
-    /// Looks at what is published.
-    pub(super) fn view<T>(&self, find: impl FnOnce(&Base<SledIndex, File>) -> Found<T>) -> Answer<Option<T>> {
-        let found = self.look_up(|base| match find(base) {
-            Err(ViewError::Failed) => Err(IndexError::Damaged("a look-up failed".to_owned())),
-            found => Ok(found),
+    /// Reads what is published.
+    pub(super) fn read<T>(&self, read: impl FnOnce(&Base<SledIndex, File>) -> Result<T, ViewError>) -> Answer<T> {
+        let read = self.look_up(|base| match read(base) {
+            Err(ViewError::Failed) => Err(Problem::look_up()),
+            read => Ok(read),
         })?;
-        found.map_err(|_| StoreError::Corrupt)
+        read.map_err(|_| StoreError::Corrupt)
     }
 
     /// Looks into the index. A failure of the index ends the store, as it does for the committer.
-    pub(super) fn look_up<T>(
-        &self,
-        look_up: impl FnOnce(&Base<SledIndex, File>) -> Result<T, IndexError>,
-    ) -> Answer<T> {
+    pub(super) fn look_up<T>(&self, look_up: impl FnOnce(&Base<SledIndex, File>) -> Result<T, Problem>) -> Answer<T> {
         self.health.working()?;
-        let mut damage = false;
-        panics::caught(AssertUnwindSafe(|| {
-            look_up(self.base()).map_err(|error| {
-                damage = matches!(error, IndexError::Damaged(_));
-                error.to_string()
-            })
-        }))
-        .map_err(|reason| {
-            self.health.fail(&reason);
+        panics::caught(|| look_up(&self.base)).map_err(|problem| {
+            self.health.fail(&problem.to_string());
             // Ends the committer, which sees to it that the index is not trusted again.
             self.queue.close();
-            if damage { StoreError::Corrupt } else { StoreError::Unavailable }
+            if matches!(problem, Problem::Index(_)) { StoreError::Corrupt } else { StoreError::Unavailable }
         })
     }
-}
-
-pub(super) fn damaged(table: Table, key: &[u8]) -> StoreError {
-    corrupt(table, key);
-    StoreError::Corrupt
-}
-
-/// A read from the disk has failed, which ends the store.
-fn broken(health: &Health, error: &IndexError) -> StoreError {
-    health.fail(&error.to_string());
-    StoreError::Unavailable
 }
 
 /// Gives `take` one frame after the other, until there is none or it wants no more.
@@ -199,10 +157,14 @@ pub(super) fn each_frame(
             Ok(true) => {}
             Ok(false) => return Ok(()),
             Err(ReadError::Damaged) => {
-                health.note_damage(at);
+                frames.log.damage.note_log(at);
                 return Err(StoreError::Corrupt);
             }
-            Err(ReadError::Io(error)) => return Err(broken(health, &error.into())),
+            Err(ReadError::Io(error)) => {
+                // It ends the store.
+                health.fail(&Problem::from(error).to_string());
+                return Err(StoreError::Unavailable);
+            }
         }
     }
 }
@@ -221,7 +183,7 @@ mod tests {
         let store = EmbeddedStore::open(directory.path(), EmbeddedOptions::default()).expect("opens");
         store.run(put_partner(1, "a partner", None, 0)).await.expect("works");
         assert!(directory.path().join("mark").exists());
-        let found: Answer<()> = store.look_up(|_| Err(IndexError::Damaged("as a page can be".to_owned())));
+        let found: Answer<()> = store.look_up(|_| Err(Problem::index("as a page can be")));
         assert_eq!(found, Err(StoreError::Corrupt));
         drop(store);
         while directory.path().join("mark").exists() {

@@ -2,79 +2,26 @@
 //!
 //! This crate's README.md has a table of what is done in each state.
 
-use super::base::{Base, Overlay};
-use super::index::{Index, IndexError, IndexOpener};
+use super::OpenReport;
+use super::base::{Base, Overlay, reached};
+use super::index::{Index, IndexOpener};
 use super::log::disk::{Disk, LogIo};
 use super::log::frame::Kind;
-use super::log::{FIRST, Head, HeadError, LogFile, ReadError};
+use super::log::{FIRST, Head, LogFile, ReadError};
 use super::mark::{Mark, Position, State};
 use super::panics;
-use std::io;
-use std::panic::AssertUnwindSafe;
+use super::problem::Problem;
 use std::sync::Arc;
 
 /// How many entries are applied to the index at once. Bounds the memory of a rebuild.
 const BATCH: usize = 100_000;
 
-/// Why a store cannot be used as it is.
-#[derive(Debug)]
-pub(crate) enum Problem {
-    InUse,
-    Disk(io::Error),
-    /// The log has another format.
-    Format(u8),
-    /// The log is damaged.
-    Log(String),
-    /// The index cannot be used; it can be rebuilt.
-    Index(String),
-}
-
-impl From<io::Error> for Problem {
-    fn from(error: io::Error) -> Self {
-        if error.kind() == io::ErrorKind::WouldBlock { Self::InUse } else { Self::Disk(error) }
-    }
-}
-
-impl From<IndexError> for Problem {
-    fn from(error: IndexError) -> Self {
-        match error {
-            IndexError::Disk(error) => Self::Disk(error),
-            IndexError::InUse => Self::InUse,
-            IndexError::Damaged(reason) => Self::Index(reason),
-        }
-    }
-}
-
-impl From<HeadError> for Problem {
-    fn from(error: HeadError) -> Self {
-        match error {
-            HeadError::Io(error) => error.into(),
-            HeadError::Format(found) => Self::Format(found),
-            HeadError::Damaged => Self::Log("its head is missing or damaged".to_owned()),
-        }
-    }
-}
-
-/// What opening found and did.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Report {
-    /// Why the index was rebuilt, if it was.
-    pub rebuilt: Option<String>,
-    /// Changes that were applied to the index.
-    pub applied: u64,
-    /// How many bytes, and how many frames that could be read, were cut off the end of the log.
-    pub cut: (u64, u64),
-}
-
 /// A store that is ready.
 pub(crate) struct Opened<I, F> {
     pub base: Arc<Base<I, F>>,
     pub position: Position,
-    pub report: Report,
+    pub report: OpenReport,
 }
-
-/// The position at the beginning of a log.
-pub(crate) const START: Position = Position { next: 1, end: FIRST };
 
 type OpenedBy<D, O> = Opened<<O as IndexOpener>::Index, <D as Disk>::Log>;
 
@@ -89,14 +36,14 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
     // A mark is written after the head of the log is durable: beside a mark, a log that is blank has lost what it held.
     let new = if disk.mark()?.is_none() { Some(new) } else { None };
     let log = Arc::new(LogFile::open(disk.open_log()?, new)?);
+    let start = log.head.start();
     let mark = Mark::read(disk, &log.head)?;
     if mark.is_none() {
         // After a failed sync the head can be in the page cache only.
         log.write_again(0, FIRST)?;
     }
-    let durable = mark.map_or(START, |mark| mark.position);
-    let (end, cut) = settle_end(&log, durable)?;
-    let mut report = Report { cut, ..Report::default() };
+    let durable = mark.map_or(start, |mark| mark.position);
+    let found = find_end(&log, durable)?;
     let identity = disk.identity(&log.file);
     let mut untrusted = match mark.map(|mark| mark.state) {
         _ if rebuild => Some("this was asked for".to_owned()),
@@ -106,34 +53,43 @@ pub(crate) fn open<D: Disk, O: IndexOpener>(
         Some(State::Open(None)) => Some("the last run left an index that cannot be trusted".to_owned()),
         None => Some("there is no mark that can be trusted".to_owned()),
     };
+    let end = found.end;
+    let reached = |index: &O::Index| match reached(index, &log.head)? {
+        Some(reached) if reached > end.end => {
+            Err(Problem::log("its end is missing: the index holds what comes after it"))
+        }
+        reached => Ok(reached),
+    };
+    if untrusted.is_some() && !rebuild && opener.exists() {
+        // How far it had come is true also where the rest of it is not. An index that cannot be read says nothing.
+        let seen = panics::caught(|| reached(&opener.open()?));
+        if let Err(Problem::Log(reason)) = seen {
+            return Err(Problem::Log(reason));
+        }
+    }
+    let mut report = found.settle(&log, durable)?;
     if untrusted.is_none() {
         // Opening the index writes to it: from now on it can be trusted on this boot only.
-        Mark::write_open(disk, &log.head, durable, identity)?;
-        let reached = |base: &Base<_, _>| match base.reached()? {
-            Some(reached) if reached > end.end => {
-                Err(Problem::Log("its end is missing: the index holds what comes after it".to_owned()))
-            }
+        Mark::write(disk, &log.head, durable, State::Open(identity))?;
+        let complete = |index: &_| match reached(index)? {
             Some(reached) if reached >= durable.end => Ok(()),
-            Some(_) | None => Err(Problem::Index("it lacks what it should hold".to_owned())),
+            Some(_) | None => Err(Problem::index("it lacks what it should hold")),
         };
-        match attempt(opener, &log, durable, end, reached) {
-            Ok((base, applied)) => return Ok(Opened { base, position: end, report: Report { applied, ..report } }),
+        match attempt(opener, &log, durable, end, complete) {
+            Ok(base) => return Ok(Opened { base, position: end, report }),
             Err(Problem::Index(reason)) => untrusted = Some(reason),
             Err(problem) => return Err(problem),
         }
     }
-    if let Some(reason) = untrusted.filter(|_| end != START) {
+    if let Some(reason) = untrusted.filter(|_| end != start) {
         tracing::warn!(reason, bytes = end.end, "the index is rebuilt from the log");
-        report.rebuilt = Some(reason);
+        report.rebuilt = true;
     }
-    Mark::write_open(disk, &log.head, durable, None)?;
+    Mark::write(disk, &log.head, durable, State::Open(None))?;
     opener.delete()?;
-    let (base, applied) = attempt(opener, &log, START, end, |_| Ok(()))?;
-    Ok(Opened { base, position: end, report: Report { applied, ..report } })
+    let base = attempt(opener, &log, start, end, |_| Ok(()))?;
+    Ok(Opened { base, position: end, report })
 }
-
-/// What is up to date, and how many changes were applied for that.
-type Applied<I, F> = (Arc<Base<I, F>>, u64);
 
 /// Opens the index, checks it, and applies a part of the log. sled reports some damage by panicking.
 pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
@@ -141,17 +97,17 @@ pub(crate) fn attempt<O: IndexOpener, F: LogIo>(
     log: &Arc<LogFile<F>>,
     from: Position,
     to: Position,
-    check: impl FnOnce(&Base<O::Index, F>) -> Result<(), Problem>,
-) -> Result<Applied<O::Index, F>, Problem> {
-    let work = || {
-        let base = Arc::new(Base::open(Arc::clone(log), opener.open()?)?);
-        check(&base)?;
-        let applied = replay(&base, from, to)?;
+    check: impl FnOnce(&O::Index) -> Result<(), Problem>,
+) -> Result<Arc<Base<O::Index, F>>, Problem> {
+    panics::caught(|| {
+        let index = opener.open()?;
+        check(&index)?;
+        let base = Arc::new(Base::open(Arc::clone(log), index)?);
+        replay(&base, from.end, to.end)?;
         base.note_reached(to.end)?;
         base.log.publish(to);
-        Ok((base, applied))
-    };
-    panics::caught(AssertUnwindSafe(|| Ok(work()))).map_err(Problem::Index)?
+        Ok(base)
+    })
 }
 
 /// The end of a log.
@@ -168,7 +124,7 @@ pub(crate) struct End {
 pub(crate) fn find_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<End, Problem> {
     let length = log.file.length()?;
     if length < durable.end {
-        return Err(Problem::Log("its end is missing".to_owned()));
+        return Err(Problem::log("its end is missing"));
     }
     let mut frames = log.frames(durable.end, length);
     let mut end = durable;
@@ -185,7 +141,8 @@ pub(crate) fn find_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<
                     Kind::Import => drop(import.get_or_insert((end, read))),
                     Kind::Commands | Kind::NewHistory => import = None,
                 }
-                end = Position { next: frame.next_sequence(), end: frame.end() };
+                let history = frame.history().unwrap_or(end.history);
+                end = Position { next: frame.next_sequence(), end: frame.end(), history };
                 read += 1;
             }
             Ok(None) => break,
@@ -207,27 +164,28 @@ pub(crate) fn find_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<
     Ok(End { end, length, frames: after_end })
 }
 
-/// Finds the end of the log, cuts off what comes after it, and makes what remains durable. Returns how many bytes and
-/// complete frames were cut off.
-fn settle_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<(Position, (u64, u64)), Problem> {
-    let End { end, length, frames } = find_end(log, durable)?;
-    let bytes = length - end.end;
-    if bytes > 0 {
-        tracing::warn!(bytes, frames, "the log ends with what was never acknowledged; it is cut off");
-        log.file.cut(end.end)?;
+impl End {
+    /// Cuts off what comes after the end of the log, and makes durable what remains after a position before which everything
+    /// is.
+    fn settle<F: LogIo>(&self, log: &LogFile<F>, durable: Position) -> Result<OpenReport, Problem> {
+        let (bytes, frames) = (self.length - self.end.end, self.frames);
+        if bytes > 0 {
+            tracing::warn!(bytes, frames, "the log ends with what was never acknowledged; it is cut off");
+            log.file.cut(self.end.end)?;
+        }
+        if self.length > durable.end {
+            log.write_again(durable.end, self.end.end)?;
+        }
+        Ok(OpenReport { rebuilt: false, cut_bytes: bytes, cut_frames: frames })
     }
-    if length > durable.end {
-        log.write_again(durable.end, end.end)?;
-    }
-    Ok((end, (bytes, frames)))
 }
 
-/// Applies a part of the log to the index; returns how many changes that were.
-fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: Position, to: Position) -> Result<u64, Problem> {
+/// Applies a part of the log to the index.
+fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: u64, to: u64) -> Result<(), Problem> {
     /// How many changes lie between two lines of the program's log.
     const PROGRESS: u64 = 1_000_000;
     let mut overlay = Overlay::new(Arc::clone(base));
-    let mut frames = base.log.frames(from.end, to.end);
+    let mut frames = base.log.frames(from, to);
     let (mut applied, mut waiting) = (0, 0);
     loop {
         let at = frames.at();
@@ -239,18 +197,15 @@ fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: Position, to: Positi
             Err(ReadError::Damaged) => return Err(damaged()),
         };
         base.note_frame(frame.sequence(), at)?;
-        if let Some(history) = frame.history() {
-            base.note_history(history)?;
-        }
         while let Some((sequence, entry, place)) = frame.next().map_err(|_| damaged())? {
             let record = entry.record(sequence).map_err(|_| damaged())?;
             overlay
                 .apply(&record.change, |_| place, |_| place)
-                .map_err(|_| Problem::Index("a record that the log changes is damaged or missing".to_owned()))?;
+                .map_err(|_| Problem::index("a record that the log changes is damaged or missing"))?;
             applied += 1;
             waiting += 1;
             if applied % PROGRESS == 0 {
-                tracing::info!(changes = applied, bytes = at, of = to.end, "the index is being brought up to date");
+                tracing::info!(changes = applied, bytes = at, of = to, "the index is being brought up to date");
             }
         }
         if waiting >= BATCH {
@@ -258,6 +213,5 @@ fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: Position, to: Positi
             waiting = 0;
         }
     }
-    base.apply(&mut overlay.tables)?;
-    Ok(applied)
+    base.apply(&mut overlay.tables)
 }

@@ -4,23 +4,21 @@
 //! is read. Nothing of the store is changed. The index is copied to a directory beside it, where another one is rebuilt:
 //! that takes as much space as twice the index, and as little memory as opening.
 
-use super::base::Base;
+use super::base::{Base, reached};
 use super::index::sled::{SledIndex, SledOpener};
-use super::index::{Index as _, IndexError, IndexOpener as _, OfferValue, Table, unsealed};
-use super::log::disk::{Directory, Disk as _, INDEX, LOG, LogIo as _};
+use super::index::{Index as _, IndexOpener as _, OfferValue, Table, offer_key, unsealed};
+use super::log::disk::{Directory, Disk as _, INDEX, LOG, LogIo as _, create_private, or_absent, remove_all};
 use super::log::{FIRST, LogFile, ReadError};
 use super::mark::{Mark, Position, State};
 use super::open::{EmbeddedOptions, OpenError, open_error};
 use super::panics;
-use super::recovery::{self, Problem, START};
+use super::problem::Problem;
+use super::recovery;
 use crate::codec::CodecError;
 use lendpay_domain::change::Change;
-use lendpay_domain::view::{StoredOffer, View as _};
-use lendpay_domain::{BuyerId, PartnerId};
+use lendpay_domain::view::StoredOffer;
 use std::fs::File;
 use std::io;
-use std::ops::Bound;
-use std::panic::AssertUnwindSafe;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -128,33 +126,34 @@ impl<R: FnMut(Finding)> Check<R> {
         }
         let log = match LogFile::open(disk.open_log()?, None) {
             Ok(log) => Arc::new(log),
-            Err(super::log::HeadError::Damaged) => {
+            Err(Problem::Log(_)) => {
                 self.find(Finding::Head);
                 return Ok(());
             }
-            Err(error) => return Err(error.into()),
+            Err(problem) => return Err(problem),
         };
         let mark = Mark::read(&disk, &log.head)?;
-        let end = self.log(&log, mark.map_or(START, |mark| mark.position))?;
+        let end = self.log(&log, mark.map_or(0, |mark| mark.position.end))?;
         if mark.is_none_or(|mark| mark.state != State::Clean) {
             return Ok(());
         }
         let scratch = Scratch::create(&disk)?;
-        let checked = panics::caught(AssertUnwindSafe(|| Ok(self.index(&disk, &scratch, cache, &log, end))));
-        match checked.map_err(Problem::Index).and_then(|checked| checked) {
-            Err(Problem::Index(reason)) => self.find(Finding::Index { reason }),
-            checked => return checked,
+        match panics::caught(|| self.index(&disk, &scratch, cache, &log, end)) {
+            Err(Problem::Index(reason)) => {
+                self.find(Finding::Index { reason });
+                Ok(())
+            }
+            checked => checked,
         }
-        Ok(())
     }
 
     /// Reads every record of the log. Returns where it ends.
-    fn log(&mut self, log: &LogFile<File>, marked: Position) -> Result<Position, Problem> {
+    fn log(&mut self, log: &LogFile<File>, marked: u64) -> Result<Position, Problem> {
         let length = log.file.length()?;
-        if length < marked.end {
-            self.find(Finding::End { length, marked: marked.end });
+        if length < marked {
+            self.find(Finding::End { length, marked });
         }
-        let mut end = START;
+        let mut end = log.head.start();
         let mut frames = log.frames(FIRST, length);
         loop {
             match frames.next() {
@@ -163,7 +162,7 @@ impl<R: FnMut(Finding)> Check<R> {
                     if frame.sequence() < end.next {
                         self.find(Finding::Order { at });
                     }
-                    end = Position { next: frame.next_sequence(), end: frame.end() };
+                    end = Position { next: frame.next_sequence(), end: frame.end(), ..end };
                     self.done.frames += 1;
                     loop {
                         let sequence = frame.sequence();
@@ -183,7 +182,7 @@ impl<R: FnMut(Finding)> Check<R> {
                 Err(ReadError::Damaged) => {
                     let from = frames.at();
                     let next = log.find_frame(from, |_| true)?;
-                    if next.is_some() || from < marked.end {
+                    if next.is_some() || from < marked {
                         self.find(Finding::Frames { from, to: next.unwrap_or(length) });
                     }
                     let Some(next) = next else { break };
@@ -191,7 +190,7 @@ impl<R: FnMut(Finding)> Check<R> {
                 }
             }
         }
-        self.done.unfinished = length.saturating_sub(end.end.max(marked.end));
+        self.done.unfinished = length.saturating_sub(end.end.max(marked));
         Ok(end)
     }
 
@@ -206,109 +205,91 @@ impl<R: FnMut(Finding)> Check<R> {
     ) -> Result<(), Problem> {
         let copy = SledOpener { path: scratch.0.join("copy"), cache: cache / 2 };
         copy_files(&disk.join(INDEX), &copy.path)?;
-        let index = Base::open(Arc::clone(log), copy.open()?)?;
-        self.done.entries = Some(0);
-        if index.reached()? != Some(end.end) {
+        let index = copy.open()?;
+        if reached(&index, &log.head)? != Some(end.end) {
             self.find(Finding::Index { reason: "it does not reach the end of the log".to_owned() });
         }
+        let base = Base::open(Arc::clone(log), index)?;
+        self.done.entries = Some(0);
         if self.done.findings > 0 {
-            return self.places(&index);
+            return self.places(&base);
         }
         let rebuilt = SledOpener { path: scratch.0.join("rebuilt"), cache: cache / 2 };
-        let (rebuilt, _) = recovery::attempt(&rebuilt, log, START, end, |_| Ok(()))?;
-        if index.history()? != rebuilt.history()? {
-            self.find(Finding::Index { reason: "it names another history than the log".to_owned() });
-        }
+        let rebuilt = recovery::attempt(&rebuilt, log, log.head.start(), end, |_| Ok(()))?;
         for table in Table::ALL {
             match table {
                 Table::Notes => {}
                 // Which frames are noted depends on when the store was opened.
-                Table::Frames => self.frames(&index)?,
-                table => self.compare(table, &index.index, &rebuilt.index)?,
+                Table::Frames => self.frames(&base)?,
+                table => self.compare(table, &base.index, &rebuilt.index)?,
             }
         }
         Ok(())
     }
 
     /// Compares a table with the same table of the index that was rebuilt.
-    fn compare(&mut self, table: Table, index: &SledIndex, rebuilt: &SledIndex) -> Result<(), IndexError> {
-        let all = |index: &SledIndex| index.range(table, Bound::Unbounded, Bound::Unbounded);
-        let (mut left, mut right) = (all(index), all(rebuilt));
-        let (mut here, mut there) = (left.next().transpose()?, right.next().transpose()?);
-        loop {
-            let order = match (&here, &there) {
-                (None, None) => return Ok(()),
-                (Some(_), None) => std::cmp::Ordering::Less,
-                (None, Some(_)) => std::cmp::Ordering::Greater,
-                (Some((a, _)), Some((b, _))) => a.cmp(b),
-            };
-            let problem = match order {
-                std::cmp::Ordering::Less => Some("is not in the log"),
-                std::cmp::Ordering::Greater => Some("is missing"),
-                std::cmp::Ordering::Equal if here != there => Some("is not what the log says"),
-                std::cmp::Ordering::Equal => None,
-            };
-            let key = if order.is_gt() { &there } else { &here };
-            if let (Some(problem), Some((key, _))) = (problem, key) {
-                self.entry(table, key, problem);
-            }
-            self.done.entries = self.done.entries.map(|entries| entries + u64::from(order.is_le()));
-            if order.is_le() {
-                here = left.next().transpose()?;
-            }
-            if order.is_ge() {
-                there = right.next().transpose()?;
+    fn compare(&mut self, table: Table, index: &SledIndex, rebuilt: &SledIndex) -> Result<(), Problem> {
+        for item in rebuilt.all(table) {
+            let (key, _) = item?;
+            if index.get(table, &key)?.is_none() {
+                self.entry(table, &key, "is missing");
             }
         }
+        for item in index.all(table) {
+            let (key, value) = item?;
+            let problem = match rebuilt.get(table, &key)? {
+                None => Some("is not in the log"),
+                Some(wanted) => (value != wanted).then_some("is not what the log says"),
+            };
+            self.checked(table, &key, problem);
+        }
+        Ok(())
     }
 
     /// Checks that frames are where the index says.
-    fn frames(&mut self, index: &Base<SledIndex, File>) -> Result<(), Problem> {
-        for item in index.index.range(Table::Frames, Bound::Unbounded, Bound::Unbounded) {
+    fn frames(&mut self, base: &Base<SledIndex, File>) -> Result<(), Problem> {
+        for item in base.index.all(Table::Frames) {
             let (key, at) = item?;
-            self.done.entries = self.done.entries.map(|entries| entries + 1);
             let at = at.as_ref().try_into().map_or(u64::MAX, u64::from_be_bytes);
-            let mut frames = index.log.frames(at, index.log.file.length()?);
-            let begins = match frames.next() {
-                Ok(Some(frame)) => frame.sequence().to_be_bytes() == key.as_ref(),
-                Ok(None) | Err(ReadError::Damaged) => false,
+            let begins = match base.log.frames(at, base.log.file.length()?).next() {
+                Ok(frame) => frame.is_some_and(|frame| frame.sequence().to_be_bytes() == key.as_ref()),
+                Err(ReadError::Damaged) => false,
                 Err(ReadError::Io(error)) => return Err(error.into()),
             };
-            if !begins {
-                self.entry(Table::Frames, &key, "names a place where its frame does not begin");
-            }
+            self.checked(Table::Frames, &key, (!begins).then_some("names a place where its frame does not begin"));
         }
         Ok(())
     }
 
     /// Checks that what the index says of offers and buyers can be read in the log.
-    fn places(&mut self, index: &Base<SledIndex, File>) -> Result<(), Problem> {
-        const UNREADABLE: &str = "names a place in the log that cannot be read";
-        for item in index.index.range(Table::Offers, Bound::Unbounded, Bound::Unbounded) {
-            let (key, value) = item?;
-            let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
-            let read = stored.map_err(ReadError::from).and_then(|stored| index.log.change(stored.terms));
-            let same = match read {
-                Ok(Change::OfferCreated { offer, .. } | Change::TermsReplaced { offer, .. }) => {
-                    super::index::offer_key(offer.application, offer.offer) == key.as_ref()
-                }
-                Ok(_) | Err(ReadError::Damaged) => false,
-                Err(ReadError::Io(error)) => return Err(error.into()),
-            };
-            self.checked(Table::Offers, &key, same, UNREADABLE);
-        }
-        for item in index.index.range(Table::Buyers, Bound::Unbounded, Bound::Unbounded) {
-            let (key, _) = item?;
-            let id = key.as_ref().try_into().map(BuyerId::from_bytes);
-            let read = id.is_ok_and(|id| matches!(index.buyer(PartnerId::from_bytes([0; 16]), id), Ok(Some(_))));
-            self.checked(Table::Buyers, &key, read, UNREADABLE);
+    fn places(&mut self, base: &Base<SledIndex, File>) -> Result<(), Problem> {
+        for table in [Table::Offers, Table::Buyers] {
+            for item in base.index.all(table) {
+                let (key, value) = item?;
+                let place = match table {
+                    Table::Offers => {
+                        unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from).map(|offer| offer.terms)
+                    }
+                    _ => unsealed(&value),
+                };
+                let read = match place.map_err(ReadError::from).and_then(|place| base.log.change(place)) {
+                    Ok(Change::OfferCreated { offer, .. } | Change::TermsReplaced { offer, .. }) => {
+                        offer_key(offer.application, offer.offer) == key.as_ref()
+                    }
+                    Ok(Change::BuyerCreated { buyer, .. }) => buyer.to_bytes() == key.as_ref(),
+                    Ok(_) | Err(ReadError::Damaged) => false,
+                    Err(ReadError::Io(error)) => return Err(error.into()),
+                };
+                self.checked(table, &key, (!read).then_some("names a place in the log that cannot be read"));
+            }
         }
         Ok(())
     }
 
-    fn checked(&mut self, table: Table, key: &[u8], good: bool, problem: &'static str) {
+    /// An entry of the index was checked.
+    fn checked(&mut self, table: Table, key: &[u8], problem: Option<&'static str>) {
         self.done.entries = self.done.entries.map(|entries| entries + 1);
-        if !good {
+        if let Some(problem) = problem {
             self.entry(table, key, problem);
         }
     }
@@ -325,34 +306,24 @@ impl Scratch {
     fn create(disk: &Directory) -> io::Result<Self> {
         let scratch = Self(disk.join(SCRATCH));
         // A check that was killed has left it.
-        scratch.delete()?;
-        super::log::disk::create_private(&scratch.0)?;
+        remove_all(&scratch.0)?;
+        create_private(&scratch.0)?;
         Ok(scratch)
-    }
-
-    fn delete(&self) -> io::Result<()> {
-        match std::fs::remove_dir_all(&self.0) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if let Err(error) = self.delete() {
+        if let Err(error) = remove_all(&self.0) {
             tracing::warn!(%error, "the directory {SCRATCH} cannot be deleted");
         }
     }
 }
 
-/// Copies a directory without its subdirectories; one that is absent is empty.
+/// Copies the files of a directory; one that is absent is empty.
 fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
-    super::log::disk::create_private(to)?;
-    let entries = match std::fs::read_dir(from) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        entries => entries?,
-    };
+    create_private(to)?;
+    let Some(entries) = or_absent(std::fs::read_dir(from))? else { return Ok(()) };
     for entry in entries {
         let entry = entry?;
         if entry.file_type()?.is_file() {

@@ -3,11 +3,12 @@
 //! refuses to open with the advice that helps.
 
 use crate::child::Child;
+use crate::conformance::samples::*;
 use crate::seen::{Seen, fill, seen};
 use crate::verify::verified;
 use crate::{copy, copy_files, empty, files, open};
 use lendpay_domain::StoreError;
-use lendpay_domain::store::Answer;
+use lendpay_domain::store::{Answer, Commands as _};
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore, OpenError};
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
@@ -316,4 +317,70 @@ fn damage_of_a_killed_store_is_never_silent() {
     // What comes after the mark is read by opening too.
     assert!(count(&table, "log", Outcome::Refused) >= 23, "{table:#?}");
     expectations(&table);
+}
+
+/// Where the frames of a log end (README.md, "The log").
+fn frame_ends(log: &[u8]) -> Vec<usize> {
+    let mut ends = vec![64];
+    while let Some(head) = log.get(ends[ends.len() - 1]..).and_then(|rest| rest.get(..32)) {
+        let body = u32::from_le_bytes(head[8..12].try_into().expect("four bytes"));
+        ends.push(ends[ends.len() - 1] + 32 + body as usize);
+    }
+    ends
+}
+
+/// A log that ends where a group ends says nothing of what came after it; the index does, also where it is not trusted: the
+/// files were copied, or the mark is lost.
+#[test]
+fn a_log_that_lost_whole_groups_is_refused_as_long_as_the_index_knows_of_them() {
+    let killed = empty();
+    Child::start("child::fills", killed.path()).kill_after("ready", 1);
+    let log = std::fs::read(killed.path().join("log")).expect("there");
+    let ends = frame_ends(&log);
+    assert_eq!(ends.last(), Some(&log.len()));
+    for mark in [true, false] {
+        for &end in &ends[ends.len() - 8..ends.len() - 1] {
+            let lost = copy(killed.path());
+            if !mark {
+                std::fs::remove_file(lost.path().join("mark")).expect("deletes");
+            }
+            Harm::Cut(end as u64).apply(&lost.path().join("log"));
+            let left = copy(lost.path());
+            for _ in 0..2 {
+                match EmbeddedStore::open(lost.path(), EmbeddedOptions::default()) {
+                    Err(OpenError::Damaged { reason, .. })
+                        if reason.contains("the index holds what comes after it") => {}
+                    Err(error) => panic!("{end}, mark: {mark}: {error}"),
+                    Ok(store) => panic!("SILENT: {end}, mark: {mark}: {:?}", store.open_report()),
+                }
+                assert!(std::fs::read(lost.path().join("log")).expect("there") == log[..end], "nothing is changed");
+            }
+            // On request it is opened with what there is.
+            let mut options = EmbeddedOptions::default();
+            options.rebuild_index = true;
+            let store = EmbeddedStore::open(left.path(), options).expect("opens");
+            assert!(store.open_report().rebuilt);
+        }
+    }
+}
+
+/// What a decision finds is known to readiness, as is what a read finds.
+#[tokio::test]
+async fn damage_that_a_decision_finds_is_told() {
+    let directory = empty();
+    let store = open(directory.path());
+    store.run(creation(1, 1, Some("k"), description(), 3)).await.expect("works");
+    drop(store);
+    let log = directory.path().join("log");
+    let end = std::fs::metadata(&log).expect("there").len();
+    Harm::Flip(8 * (end - 20)).apply(&log);
+    let store = open(directory.path());
+    assert_eq!((store.problem(), store.check().await), (None, Ok(())), "nobody has read it yet");
+    let repeated = store.run(creation(1, 2, Some("k"), description(), 4)).await;
+    assert_eq!(repeated.map(drop), Err(StoreError::Corrupt));
+    let problem = store.problem().expect("it is damaged");
+    assert!(problem.starts_with("the log is damaged at byte "), "{problem}");
+    assert_eq!(store.check().await, Err(StoreError::Corrupt));
+    assert_eq!(store.failure_reason(), None, "other commands go on");
+    store.run(creation(1, 3, None, description(), 5)).await.expect("works");
 }

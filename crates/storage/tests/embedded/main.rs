@@ -96,9 +96,12 @@ fn copy(directory: &Path) -> TempDir {
     copy
 }
 
+/// Copies the index before the log: in the files of an open store it never knows of more than the log.
 fn copy_files(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).expect("readable") {
-        let entry = entry.expect("readable");
+    let mut entries: Vec<_> =
+        std::fs::read_dir(from).expect("readable").map(|entry| entry.expect("readable")).collect();
+    entries.sort_by_key(|entry| !entry.path().is_dir());
+    for entry in entries {
         let target = to.join(entry.file_name());
         if entry.file_type().expect("known").is_dir() {
             std::fs::create_dir(&target).expect("creates");

@@ -1,18 +1,16 @@
 //! The index over the log: what is where, and what decisions need. It holds nothing that the log does not hold, so it
 //! can be deleted and rebuilt.
 
-#[cfg(test)]
-pub(crate) mod memory;
 pub(crate) mod sled;
 
 use super::log::Place;
+use super::problem::Problem;
 use crate::codec::{self, CodecError};
 use crate::records::{Time, offer_type_code, offer_type_of, status_code, status_of, times};
 use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::view::StoredOffer;
 use lendpay_domain::{ApplicationId, OfferId, PartnerId};
 use serde::{Deserialize, Serialize};
-use std::io;
 use std::ops::Bound;
 
 /// A table of the index.
@@ -32,7 +30,7 @@ pub(crate) enum Table {
     Uses,
     /// Sequence (big-endian) → where its frame begins, for some of the frames.
     Frames,
-    /// A name → a sealed value: see [`super::base`].
+    /// `reached` → how far the index has come: see [`super::base`].
     Notes,
 }
 
@@ -70,19 +68,11 @@ impl Table {
     }
 }
 
-/// Why the index has no answer. Never quotes what it holds.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum IndexError {
-    #[error("a write to or read from the disk failed: {0}")]
-    Disk(#[from] io::Error),
-    #[error("the index is damaged ({0})")]
-    Damaged(String),
-    #[error("another process uses the index")]
-    InUse,
-}
-
 /// A key and its value.
-pub(crate) type Item<V> = Result<(V, V), IndexError>;
+pub(crate) type Item<V> = Result<(V, V), Problem>;
+
+/// Items in order.
+pub(crate) type Items<V> = Box<dyn DoubleEndedIterator<Item = Item<V>> + Send>;
 
 /// An ordered map for each table. What is written can be read at once. After a crash of the process any prefix of what
 /// was written since the last flush is there; after a crash of the machine nothing may be relied on.
@@ -90,29 +80,30 @@ pub(crate) trait Index: Send + Sync + 'static {
     /// The bytes of a key or a value.
     type Bytes: AsRef<[u8]> + Send;
 
-    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Self::Bytes>, IndexError>;
-    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError>;
+    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Self::Bytes>, Problem>;
+    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), Problem>;
     /// The items of a range in order.
-    fn range(
-        &self,
-        table: Table,
-        from: Bound<&[u8]>,
-        to: Bound<&[u8]>,
-    ) -> Box<dyn DoubleEndedIterator<Item = Item<Self::Bytes>> + Send>;
+    fn range(&self, table: Table, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Items<Self::Bytes>;
+    /// The items of a table in order.
+    fn all(&self, table: Table) -> Items<Self::Bytes> {
+        self.range(table, Bound::Unbounded, Bound::Unbounded)
+    }
     /// Hands everything to the operating system.
-    fn flush(&self) -> Result<(), IndexError>;
+    fn flush(&self) -> Result<(), Problem>;
     /// Flushes, and makes everything durable.
-    fn sync(&self) -> Result<(), IndexError>;
+    fn sync(&self) -> Result<(), Problem>;
 }
 
 /// Opens and deletes indexes.
 pub(crate) trait IndexOpener {
     type Index: Index;
 
+    /// Whether there is an index.
+    fn exists(&self) -> bool;
     /// Opens the index, which is created if it is absent.
-    fn open(&self) -> Result<Self::Index, IndexError>;
+    fn open(&self) -> Result<Self::Index, Problem>;
     /// Deletes the index.
-    fn delete(&self) -> io::Result<()>;
+    fn delete(&self) -> Result<(), Problem>;
 }
 
 /// The key of an offer: the application comes first, so that its offers lie side by side.

@@ -2,14 +2,15 @@
 //!
 //! sled reports some damage by panicking: [`crate::embedded::panics`] catches that.
 
-use super::{Index, IndexError, IndexOpener, Item, Table};
-use crate::embedded::log::disk::create_private;
+use super::{Index, IndexOpener, Items, Table};
+use crate::embedded::log::disk::{create_private, remove_all};
+use crate::embedded::problem::Problem;
 use sled::{Db, IVec, Tree};
 use std::fs::{File, Permissions};
 use std::io;
 use std::ops::Bound;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// sled moves a page of more than a quarter of a segment to a file of its own, which it never syncs. Values here are
@@ -29,35 +30,55 @@ pub(crate) struct SledIndex {
     /// Dropped after the trees.
     db: Db,
     file: File,
-    path: PathBuf,
+    /// Dropped last.
+    path: Released,
 }
 
-impl From<sled::Error> for IndexError {
+/// The path of an index. Dropping it waits until the index, which was dropped before, can be opened again: sled's own
+/// threads may hold its lock for a moment.
+struct Released(PathBuf);
+
+impl Drop for Released {
+    fn drop(&mut self) {
+        let Ok(file) = File::open(self.0.join("db")) else { return };
+        // A second at most: another process may be first, and then the index was free.
+        for _ in 0..1_000 {
+            if file.try_lock().is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+impl From<sled::Error> for Problem {
     fn from(error: sled::Error) -> Self {
-        match error {
+        Self::index(match error {
             // sled has no error kind for this.
-            sled::Error::Io(error) if error.to_string().starts_with("could not acquire lock") => Self::InUse,
+            sled::Error::Io(error) if error.to_string().starts_with("could not acquire lock") => return Self::InUse,
             sled::Error::Io(error) => match error.kind() {
                 io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidData | io::ErrorKind::NotFound => {
-                    Self::Damaged("a file is cut off or missing".to_owned())
+                    "a file is cut off or missing"
                 }
                 // sled keeps an error to repeat it; its copy has the debug text of the first in place of a code.
-                kind if error.raw_os_error().is_none() => Self::Disk(kind.into()),
-                _ => Self::Disk(error),
+                kind if error.raw_os_error().is_none() => return Self::Disk(kind.into()),
+                _ => return Self::Disk(error),
             },
-            sled::Error::Corruption { .. } => Self::Damaged("a page is not what was written".to_owned()),
-            sled::Error::Unsupported(_) => Self::Damaged("it was not written by this program".to_owned()),
-            sled::Error::CollectionNotFound(_) | sled::Error::ReportableBug(_) => {
-                Self::Damaged("it is inconsistent".to_owned())
-            }
-        }
+            sled::Error::Corruption { .. } => "a page is not what was written",
+            sled::Error::Unsupported(_) => "it was not written by this program",
+            sled::Error::CollectionNotFound(_) | sled::Error::ReportableBug(_) => "it is inconsistent",
+        })
     }
 }
 
 impl IndexOpener for SledOpener {
     type Index = SledIndex;
 
-    fn open(&self) -> Result<SledIndex, IndexError> {
+    fn exists(&self) -> bool {
+        self.path.join("db").exists()
+    }
+
+    fn open(&self) -> Result<SledIndex, Problem> {
         create_private(&self.path)?;
         let db = sled::Config::new()
             .path(&self.path)
@@ -79,16 +100,13 @@ impl IndexOpener for SledOpener {
             let mode = if entry.file_type()?.is_dir() { 0o700 } else { 0o600 };
             std::fs::set_permissions(entry.path(), Permissions::from_mode(mode))?;
         }
-        Ok(SledIndex { trees, db, file, path: self.path.clone() })
+        Ok(SledIndex { trees, db, file, path: Released(self.path.clone()) })
     }
 
-    fn delete(&self) -> io::Result<()> {
-        // What was opened before must not write to the one that comes next.
-        wait_for_release(&self.path);
-        match std::fs::remove_dir_all(&self.path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            Ok(()) | Err(_) => Ok(()),
-        }
+    fn delete(&self) -> Result<(), Problem> {
+        // What was opened in part before must not write to the one that comes next.
+        drop(Released(self.path.clone()));
+        Ok(remove_all(&self.path)?)
     }
 }
 
@@ -96,61 +114,37 @@ impl SledIndex {
     fn tree(&self, table: Table) -> &Tree {
         &self.trees[table as usize]
     }
-
-    /// Closes the index, and returns when it can be opened again.
-    pub(crate) fn close(self) {
-        let path = self.path.clone();
-        drop(self);
-        wait_for_release(&path);
-    }
-}
-
-/// Waits until an index that was dropped can be opened again: sled's own threads may hold its lock for a moment.
-fn wait_for_release(path: &Path) {
-    let Ok(file) = File::open(path.join("db")) else { return };
-    // A second at most: another process may be first, and then the index was free.
-    for _ in 0..1_000 {
-        if file.try_lock().is_ok() {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
 }
 
 impl Index for SledIndex {
     type Bytes = IVec;
 
-    fn get(&self, table: Table, key: &[u8]) -> Result<Option<IVec>, IndexError> {
+    fn get(&self, table: Table, key: &[u8]) -> Result<Option<IVec>, Problem> {
         Ok(self.tree(table).get(key)?)
     }
 
-    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError> {
+    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), Problem> {
         self.tree(table).insert(key, value)?;
         Ok(())
     }
 
-    fn range(
-        &self,
-        table: Table,
-        from: Bound<&[u8]>,
-        to: Bound<&[u8]>,
-    ) -> Box<dyn DoubleEndedIterator<Item = Item<IVec>> + Send> {
+    fn range(&self, table: Table, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Items<IVec> {
         let owned = |bound: Bound<&[u8]>| bound.map(IVec::from);
         let items = self.tree(table).range::<IVec, _>((owned(from), owned(to)));
-        Box::new(items.map(|item| item.map_err(IndexError::from)))
+        Box::new(items.map(|item| item.map_err(Problem::from)))
     }
 
-    fn flush(&self) -> Result<(), IndexError> {
+    fn flush(&self) -> Result<(), Problem> {
         self.db.flush()?;
         Ok(())
     }
 
-    fn sync(&self) -> Result<(), IndexError> {
+    fn sync(&self) -> Result<(), Problem> {
         self.flush()?;
         // sled's own sync is `sync_file_range`, which does not make anything durable.
         self.file.sync_all()?;
         for name in ["conf", "."] {
-            File::open(self.path.join(name))?.sync_all()?;
+            File::open(self.path.0.join(name))?.sync_all()?;
         }
         Ok(())
     }
@@ -164,7 +158,7 @@ mod tests {
     fn a_full_disk_is_told_in_words() {
         let first = sled::Error::Io(io::Error::from_raw_os_error(28));
         for error in [first.clone(), first] {
-            let text = IndexError::from(error).to_string();
+            let text = Problem::from(error).to_string();
             assert!(text.contains("space") && !text.contains("Os {"), "{text}");
         }
     }

@@ -101,6 +101,19 @@ pub(crate) fn create_private(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
+/// Removes a directory with what is in it; it may be absent.
+pub(crate) fn remove_all(path: &Path) -> io::Result<()> {
+    or_absent(std::fs::remove_dir_all(path)).map(drop)
+}
+
+/// What is absent is `None`.
+pub(crate) fn or_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
 fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
@@ -123,11 +136,7 @@ impl Disk for Directory {
     }
 
     fn mark(&self) -> io::Result<Option<Vec<u8>>> {
-        match std::fs::read(self.join(MARK)) {
-            Ok(bytes) => Ok(Some(bytes)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
-        }
+        or_absent(std::fs::read(self.join(MARK)))
     }
 
     fn put_mark(&self, mark: &[u8]) -> io::Result<()> {
@@ -140,10 +149,7 @@ impl Disk for Directory {
     }
 
     fn remove_mark(&self) -> io::Result<()> {
-        match std::fs::remove_file(self.join(MARK)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            Ok(()) | Err(_) => {}
-        }
+        or_absent(std::fs::remove_file(self.join(MARK)))?;
         sync_directory(&self.0)
     }
 

@@ -134,6 +134,10 @@ impl GroupLog {
         std::mem::take(&mut self.events)
     }
 
+    pub(crate) const fn kind(&self) -> Kind {
+        self.kind
+    }
+
     /// The sequence that the group begins with.
     pub(crate) const fn first(&self) -> u64 {
         self.first

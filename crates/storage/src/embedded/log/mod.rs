@@ -8,7 +8,9 @@ pub(crate) mod frame;
 #[cfg(test)]
 mod tests;
 
+use super::health::Damage;
 use super::mark::Position;
+use super::problem::Problem;
 use crate::codec::{self, CodecError};
 use crate::records::Entry;
 use disk::LogIo;
@@ -21,7 +23,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// What the file begins with: a name and the version of the format.
 const NAME: [u8; 8] = [b'l', b'e', b'n', b'd', b'p', b'a', b'y', FORMAT];
 
-/// The version of the format: of the log, and of the index that is made from it.
+/// The version of the format.
 pub(crate) const FORMAT: u8 = 1;
 
 /// Where the first frame is: after the name, the sealed head and padding.
@@ -46,6 +48,13 @@ pub(crate) struct Head {
     pub history: [u8; 16],
 }
 
+impl Head {
+    /// The position at the beginning of the log.
+    pub(crate) const fn start(&self) -> Position {
+        Position { next: 1, end: FIRST, history: self.history }
+    }
+}
+
 /// Why a part of the log cannot be read.
 #[derive(Debug)]
 pub(crate) enum ReadError {
@@ -66,21 +75,6 @@ impl From<CodecError> for ReadError {
     }
 }
 
-/// Why the head of a log was rejected.
-#[derive(Debug)]
-pub(crate) enum HeadError {
-    Io(io::Error),
-    /// The format is not the one of this program.
-    Format(u8),
-    Damaged,
-}
-
-impl From<io::Error> for HeadError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
 /// The open log.
 pub(crate) struct LogFile<F> {
     pub(crate) file: F,
@@ -89,11 +83,18 @@ pub(crate) struct LogFile<F> {
     end: AtomicU64,
     /// The last sequence before that.
     last: AtomicU64,
+    /// What was found when a part of it, or of its index, was read.
+    pub(crate) damage: Damage,
 }
 
 impl<F: LogIo> LogFile<F> {
     /// Reads the head of a log. A file that was never used gets the head `new`; without one it counts as damaged.
-    pub(crate) fn open(file: F, new: Option<Head>) -> Result<Self, HeadError> {
+    pub(crate) fn open(file: F, new: Option<Head>) -> Result<Self, Problem> {
+        let damaged = || Problem::log("its head is missing or damaged");
+        let open = |file, head| {
+            let (end, last) = (AtomicU64::new(FIRST), AtomicU64::new(0));
+            Self { file, head, end, last, damage: Damage::default() }
+        };
         let length = file.length()?;
         let mut bytes = [0; FIRST as usize];
         let there = usize::try_from(length.min(FIRST)).expect("at most FIRST");
@@ -101,22 +102,22 @@ impl<F: LogIo> LogFile<F> {
         // The head is synced before the first frame is written: after a crash, a log with a short or blank head has no
         // frames.
         if length <= FIRST && (there < bytes.len() || bytes.iter().all(|byte| *byte == 0)) {
-            let new = new.ok_or(HeadError::Damaged)?;
+            let new = new.ok_or_else(damaged)?;
             let mut sealed = NAME.to_vec();
             codec::seal(&new, &mut sealed).expect("a head is short");
             sealed.resize(bytes.len(), 0);
             file.write_at(&sealed, 0)?;
             file.sync()?;
-            return Ok(Self { file, head: new, end: AtomicU64::new(FIRST), last: AtomicU64::new(0) });
+            return Ok(open(file, new));
         }
         if bytes[..7] != NAME[..7] {
-            return Err(HeadError::Damaged);
+            return Err(damaged());
         }
         if bytes[7] != FORMAT {
-            return Err(HeadError::Format(bytes[7]));
+            return Err(Problem::Format(bytes[7]));
         }
-        let (head, _padding) = codec::take(&bytes[8..]).map_err(|_| HeadError::Damaged)?;
-        Ok(Self { file, head, end: AtomicU64::new(FIRST), last: AtomicU64::new(0) })
+        let (head, _padding) = codec::take(&bytes[8..]).map_err(|_| damaged())?;
+        Ok(open(file, head))
     }
 
     /// How far readers may read.
@@ -150,8 +151,16 @@ impl<F: LogIo> LogFile<F> {
         self.file.sync()
     }
 
-    /// The change at a place.
+    /// The change at a place. Damage is noted.
     pub(crate) fn change(&self, place: Place) -> Result<Change, ReadError> {
+        let change = self.change_at(place);
+        if matches!(change, Err(ReadError::Damaged)) {
+            self.damage.note_log(place.at);
+        }
+        change
+    }
+
+    fn change_at(&self, place: Place) -> Result<Change, ReadError> {
         if place.length as usize > codec::LONGEST {
             return Err(ReadError::Damaged);
         }
@@ -197,7 +206,7 @@ impl<F: LogIo> LogFile<F> {
 
 /// Reads frames one after the other.
 pub(crate) struct Frames<'a, F> {
-    log: &'a LogFile<F>,
+    pub(crate) log: &'a LogFile<F>,
     /// Where the next frame begins.
     at: u64,
     to: u64,

@@ -2,15 +2,15 @@
 
 use super::super::base::{Base, Overlay};
 use super::super::health::Health;
-use super::super::index::memory::MemoryIndex;
-use super::super::log::disk::{Disk, Identity, LogIo};
+use super::super::log::disk::Disk as _;
 use super::super::log::frame::Kind;
 use super::super::recovery;
 use super::super::writer::Writer;
-use super::super::writer::checkpoint::{Checkpoints, Target};
+use super::super::writer::checkpoint::Checkpoints;
 use super::super::writer::committer::{Committer, Job};
 use super::HEAD;
-use super::disk::SimDisk;
+use super::disk::{Go, SimDisk};
+use super::index::MemoryIndex;
 use crate::job::{Failed, Work};
 use crate::queue::Queue;
 use crate::stats::Counters;
@@ -21,86 +21,12 @@ use lendpay_domain::store::{Answer, StoreError};
 use lendpay_domain::testing::samples::{partner, put_partner};
 use lendpay_domain::view::View as _;
 use std::io;
-use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// Lets a sync of the log return, or a removal of the mark.
-type Go = SyncSender<io::Result<()>>;
-
-/// A disk on which a sync of the log, or the removal of the mark, returns when the test says so. Clones share it.
-#[derive(Clone)]
-struct HeldDisk {
-    disk: SimDisk,
-    /// Where each of them is announced. Until it is set, they return by themselves.
-    syncs: Arc<OnceLock<Sender<Go>>>,
-}
-
-impl HeldDisk {
-    /// Waits for the test.
-    fn wait(&self) -> io::Result<()> {
-        let (go, wait) = sync_channel(1);
-        // A test that has ended holds nothing.
-        if let Some(syncs) = self.syncs.get()
-            && syncs.send(go).is_ok()
-            && let Ok(result) = wait.recv()
-        {
-            return result;
-        }
-        Ok(())
-    }
-}
-
-impl Disk for HeldDisk {
-    type Log = Self;
-
-    fn open_log(&self) -> io::Result<Self> {
-        Ok(self.clone())
-    }
-
-    fn mark(&self) -> io::Result<Option<Vec<u8>>> {
-        self.disk.mark()
-    }
-
-    fn put_mark(&self, mark: &[u8]) -> io::Result<()> {
-        self.disk.put_mark(mark)
-    }
-
-    fn remove_mark(&self) -> io::Result<()> {
-        self.wait()?;
-        self.disk.remove_mark()
-    }
-
-    fn identity(&self, log: &Self) -> Option<Identity> {
-        self.disk.identity(&log.disk)
-    }
-}
-
-impl LogIo for HeldDisk {
-    fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
-        self.disk.read_at(buffer, at)
-    }
-
-    fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        self.disk.write_at(bytes, at)
-    }
-
-    fn length(&self) -> io::Result<u64> {
-        LogIo::length(&self.disk)
-    }
-
-    fn cut(&self, length: u64) -> io::Result<()> {
-        self.disk.cut(length)
-    }
-
-    fn sync(&self) -> io::Result<()> {
-        self.wait()?;
-        self.disk.sync()
-    }
-}
-
-type Above = Overlay<MemoryIndex, HeldDisk>;
+type Above = Overlay<MemoryIndex, SimDisk>;
 
 /// A command that puts the partner with its number, and tells the test its answer.
 struct Put {
@@ -136,10 +62,10 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// A committer at work.
 struct Store {
-    disk: HeldDisk,
-    base: Arc<Base<MemoryIndex, HeldDisk>>,
+    disk: SimDisk,
+    base: Arc<Base<MemoryIndex, SimDisk>>,
     health: Arc<Health>,
-    queue: Arc<Queue<Job<MemoryIndex, HeldDisk>>>,
+    queue: Arc<Queue<Job<MemoryIndex, SimDisk>>>,
     syncs: Receiver<Go>,
     to_answers: Sender<(u64, Answer<()>)>,
     answers: Receiver<(u64, Answer<()>)>,
@@ -148,15 +74,13 @@ struct Store {
 
 impl Store {
     fn open() -> Self {
-        let disk = HeldDisk { disk: SimDisk::new(1, None), syncs: Arc::default() };
+        let disk = SimDisk::new(1, None);
         let opened = recovery::open(&disk, &MemoryIndex::default(), HEAD, false).expect("opens");
-        let (to_syncs, syncs) = channel();
-        disk.syncs.set(to_syncs).expect("once");
+        let syncs = disk.hold();
         let (base, health, queue) = (opened.base, Arc::new(Health::new()), Arc::new(Queue::new(4_096)));
-        let target = Target { base: Arc::clone(&base), disk: disk.clone(), identity: None };
         let committer = Committer {
             writer: Writer::new(Arc::clone(&base), Kind::Commands, opened.position),
-            checkpoints: Checkpoints::start(target, &health).expect("a thread"),
+            checkpoints: Checkpoints::start(Arc::clone(&base), disk.clone(), None, &health).expect("a thread"),
             queue: Arc::clone(&queue),
             patience: PATIENCE,
             health: Arc::clone(&health),

@@ -2,6 +2,7 @@
 
 use crate::embedded::log::disk::{Disk, Identity, LogIo};
 use std::io;
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use uuid::Uuid;
 
@@ -63,7 +64,12 @@ struct State {
     /// One sync in so many fails; 0: none.
     failing: u64,
     seeded: Option<Seeded>,
+    /// Where a sync of the log, or a removal of the mark, is announced, so that it waits for the test.
+    held: Option<Sender<Go>>,
 }
+
+/// Lets a sync of the log return, or a removal of the mark.
+pub(super) type Go = SyncSender<io::Result<()>>;
 
 /// The disk. Clones share it.
 #[derive(Clone)]
@@ -81,7 +87,29 @@ impl SimDisk {
             fuel: u64::MAX,
             failing: 0,
             seeded,
+            held: None,
         })))
+    }
+
+    /// From now on, a sync of the log, or a removal of the mark, returns when the test says so.
+    pub(super) fn hold(&self) -> Receiver<Go> {
+        let (held, announced) = channel();
+        self.state().held = Some(held);
+        announced
+    }
+
+    /// Waits for the test.
+    fn wait(&self) -> io::Result<()> {
+        let held = self.state().held.clone();
+        let (go, wait) = sync_channel(1);
+        // A test that has ended holds nothing.
+        if let Some(held) = held
+            && held.send(go).is_ok()
+            && let Ok(result) = wait.recv()
+        {
+            return result;
+        }
+        Ok(())
     }
 
     /// From now on, so many operations work; one sync in `failing` fails.
@@ -184,6 +212,7 @@ impl Disk for SimDisk {
     }
 
     fn remove_mark(&self) -> io::Result<()> {
+        self.wait()?;
         self.step()?.mark = None;
         Ok(())
     }
@@ -242,6 +271,7 @@ impl LogIo for SimDisk {
     }
 
     fn sync(&self) -> io::Result<()> {
+        self.wait()?;
         let mut state = self.step()?;
         let failing = state.failing;
         if failing > 0 && state.chance.one_in(failing) {

@@ -6,17 +6,20 @@
 
 mod committer;
 mod disk;
+mod index;
 
 use super::base::{Base, Overlay};
-use super::index::Index as _;
-use super::index::memory::MemoryIndex;
+use super::log::disk::Disk as _;
 use super::log::frame::Kind;
 use super::log::{FIRST, Head};
-use super::mark::{Mark, Position};
-use super::recovery::{self, Opened, Problem};
+use super::mark::{Mark, Position, State};
+use super::problem::Problem;
+use super::recovery::{self, Opened};
 use super::writer::Writer;
+use super::writer::checkpoint::checkpoint;
 use crate::job::{BoxedWork, job};
 use disk::{Chance, Seeded, SimDisk};
+use index::MemoryIndex;
 use lendpay_domain::buyer::Description;
 use lendpay_domain::buyer_checks::{BuyerChecks, check};
 use lendpay_domain::change::Record;
@@ -56,11 +59,7 @@ impl World {
     fn new(seed: u64, seeded: Option<Seeded>) -> Self {
         Self {
             disk: SimDisk::new(seed, seeded),
-            index: MemoryIndex::with_fault(match seeded {
-                Some(Seeded::LostInsert) => super::index::memory::Fault::LostInsert,
-                Some(Seeded::SkippedFlush) => super::index::memory::Fault::SkippedFlush,
-                _ => super::index::memory::Fault::None,
-            }),
+            index: MemoryIndex::new(seeded),
             chance: Chance::new(seed.wrapping_add(1_000_003)),
             seeded,
             given: Vec::new(),
@@ -71,14 +70,16 @@ impl World {
 
     fn open(&self) -> Result<Opened<MemoryIndex, SimDisk>, Problem> {
         let opened = recovery::open(&self.disk, &self.index, HEAD, false)?;
-        opened.base.index.flush().map_err(Problem::from)?;
         self.checkpoint(&opened.base, opened.position)?;
         Ok(opened)
     }
 
     fn checkpoint(&self, base: &SimBase, position: Position) -> Result<(), Problem> {
-        base.index.flush()?;
-        Ok(Mark::write_open(&self.disk, &base.log.head, position, recovery_identity(&self.disk))?)
+        checkpoint(base, &self.disk, position, State::Open(self.disk.identity(&self.disk)))
+    }
+
+    fn close(&self, base: &SimBase, position: Position) -> Result<(), Problem> {
+        checkpoint(base, &self.disk, position, State::Clean)
     }
 
     /// A command with one of few ids, so that commands concern the same things.
@@ -147,7 +148,7 @@ impl World {
     /// An import of some commands: all of them or nothing, and nobody is told before it ends.
     fn import(&mut self, opened: &Opened<MemoryIndex, SimDisk>) -> Result<(), ()> {
         let (base, position) = (&opened.base, opened.position);
-        Mark::write_open(&self.disk, &base.log.head, position, None).map_err(drop)?;
+        Mark::write(&self.disk, &base.log.head, position, State::Open(None)).map_err(drop)?;
         let mut writer = Writer::new(Arc::clone(base), Kind::Import, position);
         let mut all = Vec::new();
         for _ in 0..1 + self.chance.below(4) {
@@ -161,13 +162,12 @@ impl World {
         }
         writer.sync().map_err(drop)?;
         self.given.push(all);
-        writer.begin_history([2; 16]);
+        writer.begin_history([self.chance.below(100) as u8; 16]);
         writer.write().map_err(drop)?;
         writer.sync().map_err(drop)?;
         self.acknowledged = self.given.len();
         writer.publish().map_err(drop)?;
-        base.index.sync().map_err(drop)?;
-        Mark::write_clean(&self.disk, &base.log.head, writer.position()).map_err(drop)
+        self.close(base, writer.position()).map_err(drop)
     }
 
     /// One session and its end.
@@ -180,16 +180,12 @@ impl World {
         self.disk.run_for(fuel, failing);
         let closed = match self.open() {
             Ok(opened) => {
-                self.check(&opened.base)?;
+                self.check(&opened)?;
                 if self.chance.one_in(5) {
                     self.import(&opened).is_ok()
                 } else {
                     match self.session(&opened) {
-                        Ok(writer) if self.chance.one_in(3) => {
-                            let position = writer.position();
-                            opened.base.index.sync().is_ok()
-                                && Mark::write_clean(&self.disk, &opened.base.log.head, position).is_ok()
-                        }
+                        Ok(writer) if self.chance.one_in(3) => self.close(&opened.base, writer.position()).is_ok(),
                         Ok(_) | Err(()) => false,
                     }
                 }
@@ -210,10 +206,11 @@ impl World {
 
     /// Compares what the store has with what it must have. Commands that were lost, none of them acknowledged, are
     /// forgotten.
-    fn check(&mut self, base: &Arc<SimBase>) -> Checked {
-        let mut found = Vec::new();
+    fn check(&mut self, Opened { base, position, .. }: &Opened<MemoryIndex, SimDisk>) -> Checked {
+        let (mut found, mut history) = (Vec::new(), HEAD.history);
         let mut frames = base.log.frames(FIRST, base.log.end());
         while let Some(mut frame) = frames.next().map_err(|error| format!("unreadable: {error:?}"))? {
+            history = frame.history().unwrap_or(history);
             while let Some((sequence, entry, _)) = frame.next().map_err(|error| error.to_string())? {
                 found.push(entry.record(sequence).map_err(|error| error.to_string())?);
             }
@@ -240,35 +237,34 @@ impl World {
         for record in &found {
             model.apply(&record.change, Terms::clone, Description::clone).map_err(|error| error.to_string())?;
         }
-        let wrong = |what: &str| Err(format!("the index has another {what} than the log"));
-        for (application, owner) in &model.tables.applications {
-            if base.application(*application) != Ok(Some(*owner)) {
-                return wrong("application");
-            }
-        }
-        for (id, partner) in &model.tables.partners {
-            if base.partner(*id).as_ref() != Ok(&Some(partner.clone())) {
-                return wrong("partner");
-            }
-        }
-        for ((application, offer), stored) in &model.tables.offers {
-            match base.offer(*application, *offer) {
-                Ok(Some(found)) if found.standing == stored.standing => {}
-                _ => return wrong("offer"),
-            }
-        }
-        for (id, stored) in &model.tables.buyers {
-            match base.buyer(stored.partner, *id) {
-                Ok(Some(found)) if found.fingerprint == stored.fingerprint => {}
-                _ => return wrong("buyer"),
-            }
+        let tables = &model.tables;
+        let same = [
+            ("history", position.history == history),
+            ("application", tables.applications.iter().all(|(id, owner)| base.application(*id) == Ok(Some(*owner)))),
+            (
+                "partner",
+                tables.partners.iter().all(|(id, partner)| base.partner(*id).as_ref() == Ok(&Some(partner.clone()))),
+            ),
+            (
+                "offer",
+                tables.offers.iter().all(|((application, offer), stored)| {
+                    base.offer(*application, *offer)
+                        .is_ok_and(|found| found.is_some_and(|found| found.standing == stored.standing))
+                }),
+            ),
+            (
+                "buyer",
+                tables.buyers.iter().all(|(id, stored)| {
+                    let found = base.buyer(stored.partner, *id);
+                    found.is_ok_and(|found| found.is_some_and(|found| found.fingerprint == stored.fingerprint))
+                }),
+            ),
+        ];
+        if let Some((what, _)) = same.into_iter().find(|(_, same)| !same) {
+            return Err(format!("the index, or the position, has another {what} than the log"));
         }
         Ok(())
     }
-}
-
-fn recovery_identity(disk: &SimDisk) -> Option<super::log::disk::Identity> {
-    super::log::disk::Disk::identity(disk, disk)
 }
 
 fn name(n: i64) -> Name {
@@ -301,7 +297,7 @@ fn schedules(seeds: std::ops::Range<u64>, seeded: Option<Seeded>) -> Result<u64,
         }
         world.disk.run_for(u64::MAX, 0);
         let last = world.open().map_err(|problem| format!("seed {seed}: refused: {problem:?}"))?;
-        world.check(&last.base).map_err(|problem| format!("seed {seed}: {problem}"))?;
+        world.check(&last).map_err(|problem| format!("seed {seed}: {problem}"))?;
     }
     Ok(crashes)
 }
@@ -332,8 +328,7 @@ fn closed_world(seed: u64) -> World {
     let mut world = World::new(seed, None);
     let opened = world.open().expect("opens");
     let position = world.session(&opened).expect("works").position();
-    opened.base.index.sync().expect("works");
-    Mark::write_clean(&world.disk, &opened.base.log.head, position).expect("works");
+    world.close(&opened.base, position).expect("works");
     world
 }
 
@@ -352,7 +347,7 @@ fn a_flipped_bit_of_the_log_is_never_silent() {
         let rebuilt = recovery::open(&world.disk, &world.index, HEAD, true);
         match rebuilt {
             Err(Problem::Log(_)) => found += 1,
-            Ok(opened) => panic!("seed {seed}: {:?}", world.check(&opened.base)),
+            Ok(opened) => panic!("seed {seed}: {:?}", world.check(&opened)),
             Err(other) => panic!("seed {seed}: {other:?}"),
         }
     }
@@ -388,7 +383,7 @@ fn a_group_that_is_torn_at_any_byte_is_cut_off() {
             drop((writer, opened));
             world.disk.lose_end(begin + cut, cut % 2 == 1);
             let opened = world.open().unwrap_or_else(|problem| panic!("seed {seed}, {cut} bytes: {problem:?}"));
-            world.check(&opened.base).unwrap_or_else(|problem| panic!("seed {seed}, {cut} bytes: {problem}"));
+            world.check(&opened).unwrap_or_else(|problem| panic!("seed {seed}, {cut} bytes: {problem}"));
             world.session(&opened).expect("goes on");
             torn += 1;
         }

@@ -4,47 +4,40 @@
 //! Opening a store that was not closed replays the log from there. The committer does not wait for a
 //! checkpoint: a thread makes it while further groups are committed.
 
-use super::Fault;
 use crate::embedded::base::Base;
 use crate::embedded::health::Health;
 use crate::embedded::index::Index;
 use crate::embedded::log::disk::{Disk, Identity};
-use crate::embedded::mark::{Mark, Position};
+use crate::embedded::mark::{Mark, Position, State};
 use crate::embedded::panics;
+use crate::embedded::problem::Problem;
 use std::io;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The least time between two checkpoints. There are none without commands.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// What a checkpoint needs.
-pub(crate) struct Target<I, D: Disk> {
-    pub(crate) base: Arc<Base<I, D::Log>>,
-    pub(crate) disk: D,
-    pub(crate) identity: Option<Identity>,
-}
-
-impl<I: Index, D: Disk> Target<I, D> {
-    /// Hands the index to the operating system and marks how far that goes.
-    pub(crate) fn checkpoint(&self, position: Position) -> Result<(), Fault> {
-        self.base.index.flush()?;
-        Ok(Mark::write_open(&self.disk, &self.base.log.head, position, self.identity)?)
+/// Hands the index to the operating system, or makes it durable for a clean stop, and then marks how far that goes.
+pub(crate) fn checkpoint<I: Index, D: Disk>(
+    base: &Base<I, D::Log>,
+    disk: &D,
+    position: Position,
+    state: State,
+) -> Result<(), Problem> {
+    match state {
+        State::Clean => base.index.sync()?,
+        State::Open(_) => base.index.flush()?,
     }
-
-    /// Makes the index durable and marks that the store is closed.
-    pub(crate) fn close(&self, position: Position) -> Result<(), Fault> {
-        self.base.index.sync()?;
-        Ok(Mark::write_clean(&self.disk, &self.base.log.head, position)?)
-    }
+    Ok(Mark::write(disk, &base.log.head, position, state)?)
 }
 
 /// The committer's side.
 pub(crate) struct Checkpoints<I, D: Disk> {
-    target: Arc<Target<I, D>>,
+    base: Arc<Base<I, D::Log>>,
+    disk: Arc<D>,
     since: Instant,
     /// `None` once the thread is to end.
     positions: Option<SyncSender<Position>>,
@@ -52,15 +45,28 @@ pub(crate) struct Checkpoints<I, D: Disk> {
 }
 
 impl<I: Index, D: Disk> Checkpoints<I, D> {
-    pub(crate) fn start(target: Target<I, D>, health: &Arc<Health>) -> io::Result<Self> {
+    pub(crate) fn start(
+        base: Arc<Base<I, D::Log>>,
+        disk: D,
+        identity: Option<Identity>,
+        health: &Arc<Health>,
+    ) -> io::Result<Self> {
         let (positions, receiver) = sync_channel(1);
-        let target = Arc::new(target);
-        let thread = {
-            let (target, health) = (Arc::clone(&target), Arc::clone(health));
-            let run = move || checkpoints(&target, &receiver, &health);
-            std::thread::Builder::new().name("checkpoints".to_owned()).spawn(run)?
+        let checkpoints =
+            Self { disk: Arc::new(disk), base, since: Instant::now(), positions: Some(positions), thread: None };
+        let (base, disk, health) = (Arc::clone(&checkpoints.base), Arc::clone(&checkpoints.disk), Arc::clone(health));
+        let run = move || {
+            for position in receiver {
+                health.checkpoint.start();
+                let made = panics::caught(|| checkpoint(&base, &*disk, position, State::Open(identity)));
+                health.checkpoint.stop();
+                if let Err(problem) = made {
+                    return health.fail(&problem.to_string());
+                }
+            }
         };
-        Ok(Self { target, since: Instant::now(), positions: Some(positions), thread: Some(thread) })
+        let thread = std::thread::Builder::new().name("checkpoints".to_owned()).spawn(run)?;
+        Ok(Self { thread: Some(thread), ..checkpoints })
     }
 
     /// Starts a checkpoint if one is due.
@@ -76,30 +82,19 @@ impl<I: Index, D: Disk> Checkpoints<I, D> {
     }
 
     /// Makes the index durable, at the end.
-    pub(crate) fn last(&mut self, position: Position) -> Result<(), Fault> {
+    pub(crate) fn last(&mut self, position: Position) -> Result<(), Problem> {
         self.positions.take();
         if let Some(thread) = self.thread.take() {
             // It catches its panics: its result says nothing.
             drop(thread.join());
         }
-        self.target.close(position)
+        checkpoint(&self.base, &*self.disk, position, State::Clean)
     }
 
     /// The store has failed: its index cannot be trusted at the next opening.
     pub(crate) fn distrust(&self) {
-        if let Err(error) = self.target.disk.remove_mark() {
+        if let Err(error) = self.disk.remove_mark() {
             tracing::error!(%error, "the mark cannot be removed; open the store with --rebuild-index");
-        }
-    }
-}
-
-fn checkpoints<I: Index, D: Disk>(target: &Target<I, D>, positions: &Receiver<Position>, health: &Health) {
-    for position in positions {
-        health.checkpoint.start();
-        let made = panics::caught(AssertUnwindSafe(|| target.checkpoint(position).map_err(|error| error.to_string())));
-        health.checkpoint.stop();
-        if let Err(reason) = made {
-            return health.fail(&reason);
         }
     }
 }

@@ -6,18 +6,18 @@
 //! A failed write or sync, or a panic, ends the store. After a failed fsync the kernel may have dropped what was
 //! written, so a sync is never repeated, and nothing that is in memory is trusted any more.
 
+use super::Writer;
 use super::checkpoint::Checkpoints;
-use super::{Fault, Writer};
 use crate::embedded::base::Overlay;
 use crate::embedded::health::Health;
 use crate::embedded::index::Index;
 use crate::embedded::log::disk::{Disk, LogIo};
 use crate::embedded::panics;
+use crate::embedded::problem::Problem;
 use crate::job::BoxedWork;
 use crate::queue::{Queue, Queued};
 use crate::stats::Counters;
 use lendpay_domain::store::StoreError;
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -60,11 +60,9 @@ impl<I: Index, D: Disk> Committer<I, D> {
                 return self.stop("the index failed under a reader", group, StoreError::Unavailable);
             }
             self.health.group.start();
-            let committed = panics::caught(AssertUnwindSafe(|| {
-                commit(&mut self.writer, &mut group, &self.counters).map_err(|error| error.to_string())
-            }));
-            if let Err(reason) = committed {
-                return self.stop(&reason, group, StoreError::OutcomeUnknown);
+            let committed = panics::caught(|| commit(&mut self.writer, &mut group, &self.counters));
+            if let Err(problem) = committed {
+                return self.stop(&problem.to_string(), group, StoreError::OutcomeUnknown);
             }
             self.health.group.stop();
             if self.health.failure_reason().is_some() {
@@ -78,9 +76,9 @@ impl<I: Index, D: Disk> Committer<I, D> {
             return self.stop("the index failed under a reader", group, StoreError::Unavailable);
         }
         let position = self.writer.position();
-        match panics::caught(AssertUnwindSafe(|| self.checkpoints.last(position).map_err(|error| error.to_string()))) {
+        match panics::caught(|| self.checkpoints.last(position)) {
             Ok(()) => self.health.close(),
-            Err(reason) => self.stop(&reason, group, StoreError::OutcomeUnknown),
+            Err(problem) => self.stop(&problem.to_string(), group, StoreError::OutcomeUnknown),
         }
     }
 
@@ -104,7 +102,7 @@ fn commit<I: Index, F: LogIo>(
     writer: &mut Writer<I, F>,
     group: &mut [Job<I, F>],
     counters: &Counters,
-) -> Result<(), Fault> {
+) -> Result<(), Problem> {
     for job in group.iter_mut() {
         writer.decide(job.as_mut())?;
     }

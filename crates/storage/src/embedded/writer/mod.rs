@@ -11,47 +11,36 @@ pub(crate) mod committer;
 pub(crate) mod watchdog;
 
 use super::base::{Base, Overlay};
-use super::index::{Index, IndexError};
+use super::index::Index;
 use super::log::disk::LogIo;
 use super::log::frame::{GroupLog, Kind};
 use super::mark::Position;
+use super::problem::Problem;
 use crate::codec::CodecError;
 use crate::job::Work;
 use lendpay_domain::change::Record;
 use lendpay_domain::event::EventCounts;
 use lendpay_domain::store::StoreError;
-use lendpay_domain::view::ViewError;
-use std::io;
 use std::sync::Arc;
 
-/// An error that ends the store. Never quotes what is stored.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum Fault {
-    #[error("a write to or read from the disk failed: {0}")]
-    Disk(#[from] io::Error),
-    #[error(transparent)]
-    Index(#[from] IndexError),
-    #[error("a look-up failed")]
-    View,
-}
-
-/// Decides and commits groups.
+/// Decides and commits groups. An error of its methods ends the store.
 pub(crate) struct Writer<I: Index, F: LogIo> {
     base: Arc<Base<I, F>>,
     overlay: Overlay<I, F>,
     group: GroupLog,
+    history: [u8; 16],
 }
 
 impl<I: Index, F: LogIo> Writer<I, F> {
     /// A writer that continues at a position.
     pub(crate) fn new(base: Arc<Base<I, F>>, kind: Kind, position: Position) -> Self {
         let group = GroupLog::new(base.log.head.salt, kind, position.next, position.end);
-        Self { overlay: Overlay::new(Arc::clone(&base)), base, group }
+        Self { overlay: Overlay::new(Arc::clone(&base)), base, group, history: position.history }
     }
 
     /// Where the log continues after the last group.
     pub(crate) const fn position(&self) -> Position {
-        Position { next: self.group.next(), end: self.group.begin() }
+        Position { next: self.group.next(), end: self.group.begin(), history: self.history }
     }
 
     /// What is stored, with the changes of the group on top.
@@ -60,8 +49,8 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     }
 
     /// Decides one command and adds its changes to the group.
-    pub(crate) fn decide(&mut self, work: &mut dyn Work<Overlay<I, F>>) -> Result<(), Fault> {
-        let changes = work.decide(&self.overlay).map_err(|_| Fault::View)?;
+    pub(crate) fn decide(&mut self, work: &mut dyn Work<Overlay<I, F>>) -> Result<(), Problem> {
+        let changes = work.decide(&self.overlay).map_err(|_| Problem::look_up())?;
         if let Err(error) = self.push(&changes)? {
             tracing::error!(%error, "a command cannot be written");
             work.fail(StoreError::Unavailable);
@@ -70,7 +59,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     }
 
     /// Adds changes to the group: all are kept, or none.
-    pub(crate) fn push(&mut self, changes: &[Record]) -> Result<Result<(), CodecError>, Fault> {
+    pub(crate) fn push(&mut self, changes: &[Record]) -> Result<Result<(), CodecError>, Problem> {
         if changes.is_empty() {
             return Ok(Ok(()));
         }
@@ -79,10 +68,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
             Err(error) => return Ok(Err(error)),
         };
         for (record, place) in changes.iter().zip(places) {
-            match self.overlay.apply(&record.change, |_| place, |_| place) {
-                Ok(()) => {}
-                Err(ViewError::Corrupt | ViewError::Failed) => return Err(Fault::View),
-            }
+            self.overlay.apply(&record.change, |_| place, |_| place).map_err(|_| Problem::look_up())?;
         }
         Ok(Ok(()))
     }
@@ -95,10 +81,11 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     /// Adds the start of a new history to the group, which also ends an import.
     pub(crate) fn begin_history(&mut self, history: [u8; 16]) {
         self.group.begin_history(history);
+        self.history = history;
     }
 
     /// Writes the group to the log. Returns whether there was anything to write.
-    pub(crate) fn write(&mut self) -> Result<bool, Fault> {
+    pub(crate) fn write(&mut self) -> Result<bool, Problem> {
         let begin = self.group.begin();
         let bytes = self.group.end_group();
         if bytes.is_empty() {
@@ -109,18 +96,20 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     }
 
     /// Makes what was written durable.
-    pub(crate) fn sync(&self) -> Result<(), Fault> {
+    pub(crate) fn sync(&self) -> Result<(), Problem> {
         Ok(self.base.log.file.sync()?)
     }
 
-    /// Applies the group that is durable to the index, and lets everybody read it. Returns its events by type.
-    pub(crate) fn publish(&mut self) -> Result<EventCounts, Fault> {
+    /// Applies the group to the index, and lets everybody read it. Returns its events by type. The group is durable, or is
+    /// part of an import that has not ended; the index does not claim to have come so far then.
+    pub(crate) fn publish(&mut self) -> Result<EventCounts, Problem> {
         let begin = self.group.begin();
         self.base.note_frame(self.group.first(), begin)?;
         self.base.apply(&mut self.overlay.tables)?;
         let events = self.group.clear();
-        let end = self.group.begin();
-        self.base.note_reached(end)?;
+        if self.group.kind() != Kind::Import {
+            self.base.note_reached(self.group.begin())?;
+        }
         self.base.log.publish(self.position());
         Ok(events)
     }

@@ -83,7 +83,7 @@ mod tests {
             let watchdog = start(&health).expect("a thread");
             stopwatch(&health);
             let threads = std::thread::Builder::new().name("sled-io-test".to_owned()).spawn(|| {
-                drop(panics::caught(|| Ok::<_, String>(())));
+                drop(panics::caught(|| Ok(())));
                 panic!("as sled does");
             });
             assert!(threads.expect("a thread").join().is_err());

@@ -1,10 +1,11 @@
-//! An index in memory, for the simulation. A crash of the process keeps a prefix of what was written since the last
+//! An index in memory. A crash of the process keeps a prefix of what was written since the last
 //! flush; a power cut keeps any part of what was written since the last sync.
 
-use super::{Index, IndexError, IndexOpener, Item, Table};
+use super::disk::Seeded;
+use crate::embedded::index::{Index, IndexOpener, Item, Items, Table};
+use crate::embedded::problem::Problem;
 use std::collections::BTreeMap;
-use std::io;
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 type Tables = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
@@ -12,20 +13,9 @@ type Tables = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
 /// One write.
 type Write = ((Table, Vec<u8>), Vec<u8>);
 
-/// A seeded fault, which the simulation has to find.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Fault {
-    #[default]
-    None,
-    /// An insert is lost now and then.
-    LostInsert,
-    /// A flush does nothing.
-    SkippedFlush,
-}
-
 #[derive(Default)]
 struct State {
-    fault: Fault,
+    seeded: Option<Seeded>,
     inserts: u64,
     now: Tables,
     /// What the operating system has.
@@ -41,9 +31,8 @@ struct State {
 pub(crate) struct MemoryIndex(Arc<Mutex<State>>);
 
 impl MemoryIndex {
-    /// An index that has a fault.
-    pub(crate) fn with_fault(fault: Fault) -> Self {
-        Self(Arc::new(Mutex::new(State { fault, ..State::default() })))
+    pub(crate) fn new(seeded: Option<Seeded>) -> Self {
+        Self(Arc::new(Mutex::new(State { seeded, ..State::default() })))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -79,15 +68,15 @@ impl MemoryIndex {
 impl Index for MemoryIndex {
     type Bytes = Vec<u8>;
 
-    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, IndexError> {
+    fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>, Problem> {
         Ok(self.state().now.get(&(table, key.to_vec())).cloned())
     }
 
-    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), IndexError> {
+    fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), Problem> {
         let (key, value) = ((table, key.to_vec()), value.to_vec());
         let mut state = self.state();
         state.inserts += 1;
-        if state.fault == Fault::LostInsert && state.inserts.is_multiple_of(7) {
+        if state.seeded == Some(Seeded::LostInsert) && state.inserts.is_multiple_of(7) {
             return Ok(());
         }
         state.now.insert(key.clone(), value.clone());
@@ -95,32 +84,26 @@ impl Index for MemoryIndex {
         Ok(())
     }
 
-    fn range(
-        &self,
-        table: Table,
-        from: Bound<&[u8]>,
-        to: Bound<&[u8]>,
-    ) -> Box<dyn DoubleEndedIterator<Item = Item<Vec<u8>>> + Send> {
+    fn range(&self, table: Table, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Items<Vec<u8>> {
         let state = self.state();
-        let bounds = (from, to);
         let items = state
             .now
             .iter()
-            .filter(|((of, key), _)| *of == table && std::ops::RangeBounds::<[u8]>::contains(&bounds, key.as_slice()));
+            .filter(|((of, key), _)| *of == table && RangeBounds::<[u8]>::contains(&(from, to), &key[..]));
         let items: Vec<Item<Vec<u8>>> = items.map(|((_, key), value)| Ok((key.clone(), value.clone()))).collect();
         Box::new(items.into_iter())
     }
 
-    fn flush(&self) -> Result<(), IndexError> {
+    fn flush(&self) -> Result<(), Problem> {
         let mut state = self.state();
-        if state.fault != Fault::SkippedFlush {
+        if state.seeded != Some(Seeded::SkippedFlush) {
             let writes = std::mem::take(&mut state.unflushed);
             state.flushed.extend(writes);
         }
         Ok(())
     }
 
-    fn sync(&self) -> Result<(), IndexError> {
+    fn sync(&self) -> Result<(), Problem> {
         self.flush()?;
         let mut state = self.state();
         state.durable = state.flushed.clone();
@@ -131,13 +114,17 @@ impl Index for MemoryIndex {
 impl IndexOpener for MemoryIndex {
     type Index = Self;
 
-    fn open(&self) -> Result<Self, IndexError> {
+    fn exists(&self) -> bool {
+        true
+    }
+
+    fn open(&self) -> Result<Self, Problem> {
         Ok(self.clone())
     }
 
-    fn delete(&self) -> io::Result<()> {
+    fn delete(&self) -> Result<(), Problem> {
         let mut state = self.state();
-        *state = State { fault: state.fault, ..State::default() };
+        *state = State { seeded: state.seeded, ..State::default() };
         Ok(())
     }
 }
