@@ -4,6 +4,7 @@ use crate::idempotency::Fingerprint;
 use crate::{BuyerId, PartnerId, Timestamp};
 use sha2::{Digest as _, Sha256};
 use std::fmt;
+use std::sync::Arc;
 
 /// A buyer as its partner described it, before or after the checks: every field may be absent.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -74,21 +75,21 @@ impl fmt::Debug for Description {
 
 /// A description that has passed [`crate::buyer_checks`]: what a store may keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewBuyer(Description);
+pub struct NewBuyer(Arc<Description>);
 
 impl NewBuyer {
-    pub(crate) const fn checked(description: Description) -> Self {
-        Self(description)
+    pub(crate) fn checked(description: Description) -> Self {
+        Self(Arc::new(description))
     }
 
     /// The description.
-    pub const fn description(&self) -> &Description {
+    pub const fn description(&self) -> &Arc<Description> {
         &self.0
     }
 
     /// Takes the description out.
     pub fn into_description(self) -> Description {
-        self.0
+        Arc::unwrap_or_clone(self.0)
     }
 
     /// The digest that tells whether a repeated creation has the same payload: SHA-256 over every field. The order of
@@ -104,7 +105,7 @@ impl NewBuyer {
             }
         };
         // Destructured, so that a new field cannot be forgotten here.
-        let Description { name, registration_number, country_code, kind, bank_account } = &self.0;
+        let Description { name, registration_number, country_code, kind, bank_account } = &*self.0;
         for text in [name, registration_number, country_code] {
             field(text.as_deref().map(str::as_bytes));
         }

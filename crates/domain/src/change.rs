@@ -10,6 +10,7 @@ use crate::key::{KeyHash, KeyRecord};
 use crate::offer::{Status, Terms};
 use crate::partner::Partner;
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use std::sync::Arc;
 
 /// What caused a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,8 +97,8 @@ pub enum Change {
         partner: PartnerId,
         /// The buyer.
         buyer: BuyerId,
-        /// What the partner said about it.
-        description: Description,
+        /// What the partner said about it. The command that decides the change keeps it too.
+        description: Arc<Description>,
         /// The digest of the payload; `None` if the creation had no idempotency key.
         fingerprint: Option<Fingerprint>,
         /// When.

@@ -36,13 +36,13 @@ struct State<T> {
     turns: VecDeque<Lane>,
     length: usize,
     closed: bool,
-    /// Threads that wait.
-    sleepers: usize,
+    /// Whether the thread that takes items waits, and nobody has woken it yet.
+    asleep: bool,
 }
 
 impl<T> Queue<T> {
     pub(crate) fn new(capacity: usize) -> Self {
-        let state = State { lanes: HashMap::new(), turns: VecDeque::new(), length: 0, closed: false, sleepers: 0 };
+        let state = State { lanes: HashMap::new(), turns: VecDeque::new(), length: 0, closed: false, asleep: false };
         Self { capacity, state: Mutex::new(state), filled: Condvar::new(), notify: Notify::new() }
     }
 
@@ -69,7 +69,8 @@ impl<T> Queue<T> {
         }
         state.lanes.entry(lane).or_default().push_back(Queued { item, since });
         state.length += 1;
-        let wake = state.sleepers > 0;
+        // Woken once: until it runs, there is nobody else to wake.
+        let wake = std::mem::take(&mut state.asleep);
         drop(state);
         if wake {
             self.filled.notify_one();
@@ -78,13 +79,13 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for items and moves up to `most` of them to `items`. None come once the queue is closed and empty.
+    /// Waits for items and moves up to `most` of them to `items`. None come once the queue is closed and empty. For one thread.
     pub(crate) fn take_blocking(&self, items: &mut Vec<Queued<T>>, most: usize) {
-        let mut state = self.state();
-        state.sleepers += 1;
-        let ended = |state: &mut State<T>| state.length == 0 && !state.closed;
-        state = self.filled.wait_while(state, ended).unwrap_or_else(PoisonError::into_inner);
-        state.sleepers -= 1;
+        let waits = |state: &mut State<T>| {
+            state.asleep = state.length == 0 && !state.closed;
+            state.asleep
+        };
+        let mut state = self.filled.wait_while(self.state(), waits).unwrap_or_else(PoisonError::into_inner);
         state.take(items, most);
     }
 

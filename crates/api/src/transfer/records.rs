@@ -12,6 +12,7 @@ use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// A line. What format 1 has too is a struct of its own.
@@ -212,7 +213,7 @@ impl From<&Record> for Line {
                 cause,
                 partner_id: partner.uuid(),
                 buyer_id: buyer.uuid(),
-                description: description.into(),
+                description: description.as_ref().into(),
                 fingerprint: fingerprint.map(|print| hex(&print.to_bytes())),
                 at: Time(*at),
             },
@@ -269,7 +270,7 @@ impl Line {
             Self::Buyer { sequence, cause, partner_id, buyer_id, description, fingerprint, at } => {
                 let (partner, buyer) = (PartnerId::new(partner_id), BuyerId::new(buyer_id));
                 let fingerprint = fingerprint.map(|print| bytes(&print)).transpose()?.map(Fingerprint::from_bytes);
-                let description = description.into();
+                let description = Arc::new(description.into());
                 (sequence, cause, Change::BuyerCreated { partner, buyer, description, fingerprint, at: at.0 })
             }
         };

@@ -7,6 +7,7 @@ use crate::idempotency::{Fingerprint, IdempotencyKey};
 use crate::store::Answer;
 use crate::view::{StoredBuyer, View};
 use crate::{BuyerId, PartnerId};
+use std::sync::Arc;
 
 /// A partner registers a buyer.
 #[derive(Clone, Debug)]
@@ -77,7 +78,7 @@ impl Command for CreateBuyer {
         let created = Change::BuyerCreated {
             partner: self.partner,
             buyer: self.id,
-            description: self.buyer.description().clone(),
+            description: Arc::clone(self.buyer.description()),
             fingerprint: self.fingerprint,
             at: self.stamp.at,
         };

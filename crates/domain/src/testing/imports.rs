@@ -52,7 +52,7 @@ pub fn moved(offer: OfferKey, status: Status) -> Change {
 
 /// The change that partner `p` creates buyer `n`.
 pub fn buyer(p: u64, n: u64, description: Description) -> Change {
-    let (partner, buyer) = (partner(p), buyer_id(n));
+    let (partner, buyer, description) = (partner(p), buyer_id(n), description.into());
     Change::BuyerCreated { partner, buyer, description, fingerprint: None, at: at(1) }
 }
 

@@ -155,7 +155,8 @@ pub fn changes() -> impl Strategy<Value = Change> {
         }),
         (ids, descriptions(), option::of(hashes), moments()).prop_map(|([a, b, _], description, print, at)| {
             let (partner, buyer) = (PartnerId::from_bytes(a), BuyerId::from_bytes(b));
-            Change::BuyerCreated { partner, buyer, description, fingerprint: print.map(Fingerprint::from_bytes), at }
+            let (description, fingerprint) = (description.into(), print.map(Fingerprint::from_bytes));
+            Change::BuyerCreated { partner, buyer, description, fingerprint, at }
         }),
     ]
 }

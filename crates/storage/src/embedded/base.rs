@@ -196,6 +196,7 @@ impl<I: Index, F: LogIo> Base<I, F> {
     pub(crate) fn buyer_at(&self, id: BuyerId, place: Place) -> Result<StoredBuyer<Description>, ViewError> {
         self.change(Table::Buyers, &id.to_bytes(), place, |change| match change {
             Change::BuyerCreated { partner, buyer, description, fingerprint, at } if buyer == id => {
+                let description = Arc::unwrap_or_clone(description);
                 Some(StoredBuyer { partner, fingerprint, created_at: at, description })
             }
             _ => None,
@@ -209,13 +210,10 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 }
 
-/// The items of a table, sorted by key if they are many: an ordered index inserts them faster then.
+/// The items of a table, sorted by key: an ordered index inserts them faster then.
 fn in_order<K: Ord, V>(table: &HashMap<K, V>) -> Vec<(&K, &V)> {
-    const LARGE: usize = 1_000;
     let mut items: Vec<_> = table.iter().collect();
-    if items.len() >= LARGE {
-        items.sort_unstable_by_key(|(key, _)| *key);
-    }
+    items.sort_unstable_by_key(|(key, _)| *key);
     items
 }
 

@@ -82,7 +82,7 @@ impl EmbeddedImport {
                 writer.publish()?;
             }
             writer.sync()?;
-            writer.begin_history(new_history().to_bytes());
+            writer.group.begin_history(new_history().to_bytes());
             writer.write()?;
             writer.sync()?;
             writer.publish()?;
@@ -93,9 +93,9 @@ impl EmbeddedImport {
 
     fn take(&mut self, record: Record) -> Result<(), ImportError> {
         let writer = &mut self.writer;
-        let Admitted::Add { sequence } = self.admission.admit(&record, writer.view())? else { return Ok(()) };
+        let Admitted::Add { sequence } = self.admission.admit(&record, &writer.view)? else { return Ok(()) };
         if let Some(sequence) = sequence {
-            writer.skip_to(sequence);
+            writer.group.skip_to(sequence);
         }
         writer.push(&[record])?.map_err(|error| match error {
             CodecError::TooLong => ImportError::Record { problem: "it is longer than the store keeps", back: 0 },

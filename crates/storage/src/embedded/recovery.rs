@@ -141,8 +141,7 @@ pub(crate) fn find_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<
                     Kind::Import => drop(import.get_or_insert((end, read))),
                     Kind::Commands | Kind::NewHistory => import = None,
                 }
-                let history = frame.history().unwrap_or(end.history);
-                end = Position { next: frame.next_sequence(), end: frame.end(), history };
+                end = frame.after(end);
                 read += 1;
             }
             Ok(None) => break,

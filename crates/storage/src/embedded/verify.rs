@@ -162,7 +162,7 @@ impl<R: FnMut(Finding)> Check<R> {
                     if frame.sequence() < end.next {
                         self.find(Finding::Order { at });
                     }
-                    end = Position { next: frame.next_sequence(), end: frame.end(), ..end };
+                    end = frame.after(end);
                     self.done.frames += 1;
                     loop {
                         let sequence = frame.sequence();
@@ -216,7 +216,7 @@ impl<R: FnMut(Finding)> Check<R> {
         }
         let rebuilt = SledOpener { path: scratch.0.join("rebuilt"), cache: cache / 2 };
         let rebuilt = recovery::attempt(&rebuilt, log, log.head.start(), end, |_| Ok(()))?;
-        for table in Table::ALL {
+        for (table, _) in Table::ALL {
             match table {
                 Table::Notes => {}
                 // Which frames are noted depends on when the store was opened.

@@ -271,7 +271,7 @@ pub(super) fn record(row: &Row) -> Read<(i64, Record)> {
         }
         (None, Some(Subject::Buyer(_)), Some(_)) => {
             let (buyer, StoredBuyer { partner, fingerprint, created_at: at, description }) = buyer_of(&mut row)?;
-            Change::BuyerCreated { partner, buyer, description, fingerprint, at }
+            Change::BuyerCreated { partner, buyer, description: description.into(), fingerprint, at }
         }
         _ => return Err(Damaged),
     };

@@ -9,6 +9,7 @@ use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// A change with its cause. The sequence is kept beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -153,7 +154,7 @@ impl<'a> From<&'a Change> for ChangeRecord<'a> {
                 buyer: buyer.to_bytes(),
                 at: (*at).into(),
                 fingerprint: fingerprint.map(Fingerprint::to_bytes),
-                description: description.into(),
+                description: description.as_ref().into(),
             },
         }
     }
@@ -188,7 +189,7 @@ impl TryFrom<ChangeRecord<'_>> for Change {
             ChangeRecord::BuyerCreated { partner, buyer, at, fingerprint, description } => Self::BuyerCreated {
                 partner: PartnerId::from_bytes(partner),
                 buyer: BuyerId::from_bytes(buyer),
-                description: description.into(),
+                description: Arc::new(description.into()),
                 fingerprint: fingerprint.map(Fingerprint::from_bytes),
                 at: at.try_into()?,
             },

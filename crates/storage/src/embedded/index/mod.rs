@@ -35,28 +35,20 @@ pub(crate) enum Table {
 }
 
 impl Table {
-    pub(crate) const ALL: [Self; 8] = [
-        Self::Offers,
-        Self::Buyers,
-        Self::Partners,
-        Self::Keys,
-        Self::Applications,
-        Self::Uses,
-        Self::Frames,
-        Self::Notes,
+    /// Every table, in the order of the variants, with its name.
+    pub(crate) const ALL: [(Self, &str); 8] = [
+        (Self::Offers, "offers"),
+        (Self::Buyers, "buyers"),
+        (Self::Partners, "partners"),
+        (Self::Keys, "keys"),
+        (Self::Applications, "applications"),
+        (Self::Uses, "uses"),
+        (Self::Frames, "frames"),
+        (Self::Notes, "notes"),
     ];
 
     pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Offers => "offers",
-            Self::Buyers => "buyers",
-            Self::Partners => "partners",
-            Self::Keys => "keys",
-            Self::Applications => "applications",
-            Self::Uses => "uses",
-            Self::Frames => "frames",
-            Self::Notes => "notes",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// A key as a log line shows it. The hash of an API key is never shown.

@@ -89,8 +89,8 @@ impl IndexOpener for SledOpener {
             .flush_every_ms(Some(500))
             .open()?;
         let mut trees = Vec::with_capacity(Table::ALL.len());
-        for table in Table::ALL {
-            trees.push(db.open_tree(table.name())?);
+        for (_, name) in Table::ALL {
+            trees.push(db.open_tree(name)?);
         }
         let trees = trees.try_into().expect("a tree for each table");
         let file = File::options().read(true).write(true).open(self.path.join("db"))?;

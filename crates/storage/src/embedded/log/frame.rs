@@ -3,6 +3,7 @@
 
 use super::Place;
 use crate::codec::{self, CodecError};
+use crate::embedded::mark::Position;
 use crate::records::Entry;
 use lendpay_domain::change::Record;
 use lendpay_domain::event::EventCounts;
@@ -47,6 +48,7 @@ pub(crate) struct GroupLog {
     begin: u64,
     /// Before this everything was durable when the group was written: where it begins, or where the import began.
     durable: u64,
+    history: [u8; 16],
     /// The group's frames; the head of the last one is not filled in yet.
     bytes: Vec<u8>,
     /// Where the last frame begins in `bytes`, and how many entries it has.
@@ -59,21 +61,11 @@ pub(crate) struct GroupLog {
 }
 
 impl GroupLog {
-    /// A group whose first entry has the sequence `next`, and that will be written at `begin`.
-    pub(crate) fn new(salt: u64, kind: Kind, next: u64, begin: u64) -> Self {
-        Self {
-            salt,
-            kind,
-            first: next,
-            next,
-            begin,
-            durable: begin,
-            bytes: Vec::new(),
-            frame: 0,
-            count: 0,
-            command: Vec::new(),
-            events: EventCounts::default(),
-        }
+    /// A group that will be written at a position.
+    pub(crate) fn new(salt: u64, kind: Kind, Position { next, end, history }: Position) -> Self {
+        let (bytes, command, events) = (Vec::new(), Vec::new(), EventCounts::default());
+        let (first, begin, durable, frame, count) = (next, end, end, 0, 0);
+        Self { salt, kind, first, next, begin, durable, history, bytes, frame, count, command, events }
     }
 
     /// Adds the changes of a command, all or none, and says where each of them will be.
@@ -109,6 +101,7 @@ impl GroupLog {
     pub(crate) fn begin_history(&mut self, history: [u8; 16]) {
         self.end_frame();
         self.kind = Kind::NewHistory;
+        self.history = history;
         self.durable = self.begin;
         self.frame = self.bytes.len();
         self.bytes.extend_from_slice(&[0; HEAD]);
@@ -143,19 +136,14 @@ impl GroupLog {
         self.first
     }
 
-    /// Where the group begins.
-    pub(crate) const fn begin(&self) -> u64 {
-        self.begin
-    }
-
-    /// The sequence of the next change, also in the middle of a group.
-    pub(crate) const fn next(&self) -> u64 {
-        self.next + self.count as u64
+    /// Where the group begins; with the sequence of the next change, also in the middle of a group.
+    pub(crate) const fn position(&self) -> Position {
+        Position { next: self.next + self.count as u64, end: self.begin, history: self.history }
     }
 
     /// Skips the sequences before `sequence`.
     pub(crate) fn skip_to(&mut self, sequence: u64) {
-        if sequence > self.next() {
+        if sequence > self.position().next {
             self.end_frame();
             self.next = sequence;
         }
@@ -231,6 +219,12 @@ impl<'a> Frame<'a> {
     /// The sequence of the next entry.
     pub(crate) const fn sequence(&self) -> u64 {
         self.sequence
+    }
+
+    /// Where the log goes on after the frame, which follows `before`.
+    pub(crate) fn after(&self, before: Position) -> Position {
+        let history = self.history().unwrap_or(before.history);
+        Position { next: self.next_sequence(), end: self.end(), history }
     }
 
     /// The sequence that follows the last entry.

@@ -13,6 +13,7 @@ use proptest::prelude::*;
 use std::sync::Mutex;
 
 const SALT: u64 = 0x0102_0304_0506_0708;
+const HEAD_OF_LOG: Head = Head { salt: SALT, history: [3; 16] };
 
 /// A file in memory.
 struct Bytes(Mutex<Vec<u8>>);
@@ -49,14 +50,13 @@ impl LogIo for Bytes {
 
 /// A log with these bytes after its head.
 fn log(frames: &[u8]) -> LogFile<Bytes> {
-    let head = Head { salt: SALT, history: [3; 16] };
-    let log = LogFile::open(Bytes(Mutex::default()), Some(head)).expect("works");
+    let log = LogFile::open(Bytes(Mutex::default()), Some(HEAD_OF_LOG)).expect("works");
     log.file.write_at(frames, FIRST).expect("works");
     log
 }
 
 fn group(salt: u64, kind: Kind) -> GroupLog {
-    GroupLog::new(salt, kind, 1, FIRST)
+    GroupLog::new(salt, kind, HEAD_OF_LOG.start())
 }
 
 /// Every record of a log, with its place, until the end or the first damage.
@@ -81,7 +81,7 @@ fn read(log: &LogFile<Bytes>) -> (Vec<(Record, Place)>, Option<u64>) {
 fn long(n: u64, text: usize) -> Record {
     let description = Description { name: Some("x".repeat(text)), ..description() };
     let (partner, buyer, at) = (partner(1), buyer_id(n), lendpay_domain::testing::samples::at(0));
-    record(n, Change::BuyerCreated { partner, buyer, description, fingerprint: None, at })
+    record(n, Change::BuyerCreated { partner, buyer, description: description.into(), fingerprint: None, at })
 }
 
 proptest! {
@@ -132,7 +132,7 @@ fn a_command_that_is_too_long_leaves_the_group_as_it_was() {
         let refused = with.push(&[long(9, 10), long(10, codec::LONGEST)]).map(Iterator::count);
         assert_eq!(refused, Err(CodecError::TooLong));
     }
-    assert_eq!(with.next(), without.next());
+    assert_eq!(with.position(), without.position());
     assert_eq!(with.end_group(), without.end_group());
 }
 
@@ -200,7 +200,7 @@ fn a_later_group_tells_damage_from_a_torn_end() {
     for n in 1..4 {
         writer.push(&[long(n, 40_000)]).expect("short").for_each(drop);
         writer.push(&[long(n + 10, 40_000)]).expect("short").for_each(drop);
-        groups.push((writer.begin(), writer.end_group().to_vec()));
+        groups.push((writer.position().end, writer.end_group().to_vec()));
         writer.clear();
     }
     let bytes: Vec<u8> = groups.iter().flat_map(|(_, bytes)| bytes.clone()).collect();

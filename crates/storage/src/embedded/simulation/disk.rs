@@ -49,6 +49,11 @@ pub(super) enum Seeded {
     EarlyAnswer,
 }
 
+impl Seeded {
+    pub(super) const ALL: [Self; 6] =
+        [Self::SkippedSync, Self::OneBoot, Self::LostInsert, Self::SkippedFlush, Self::NoRewrite, Self::EarlyAnswer];
+}
+
 struct State {
     /// What the page cache has of the log.
     cached: Vec<u8>,

@@ -26,31 +26,26 @@ use std::sync::Arc;
 /// Decides and commits groups. An error of its methods ends the store.
 pub(crate) struct Writer<I: Index, F: LogIo> {
     base: Arc<Base<I, F>>,
-    overlay: Overlay<I, F>,
-    group: GroupLog,
-    history: [u8; 16],
+    /// What is stored, with the changes of the group on top.
+    pub(crate) view: Overlay<I, F>,
+    pub(crate) group: GroupLog,
 }
 
 impl<I: Index, F: LogIo> Writer<I, F> {
     /// A writer that continues at a position.
     pub(crate) fn new(base: Arc<Base<I, F>>, kind: Kind, position: Position) -> Self {
-        let group = GroupLog::new(base.log.head.salt, kind, position.next, position.end);
-        Self { overlay: Overlay::new(Arc::clone(&base)), base, group, history: position.history }
+        let group = GroupLog::new(base.log.head.salt, kind, position);
+        Self { view: Overlay::new(Arc::clone(&base)), base, group }
     }
 
     /// Where the log continues after the last group.
     pub(crate) const fn position(&self) -> Position {
-        Position { next: self.group.next(), end: self.group.begin(), history: self.history }
-    }
-
-    /// What is stored, with the changes of the group on top.
-    pub(crate) const fn view(&self) -> &Overlay<I, F> {
-        &self.overlay
+        self.group.position()
     }
 
     /// Decides one command and adds its changes to the group.
     pub(crate) fn decide(&mut self, work: &mut dyn Work<Overlay<I, F>>) -> Result<(), Problem> {
-        let changes = work.decide(&self.overlay).map_err(|_| Problem::look_up())?;
+        let changes = work.decide(&self.view).map_err(|_| Problem::look_up())?;
         if let Err(error) = self.push(&changes)? {
             tracing::error!(%error, "a command cannot be written");
             work.fail(StoreError::Unavailable);
@@ -68,31 +63,19 @@ impl<I: Index, F: LogIo> Writer<I, F> {
             Err(error) => return Ok(Err(error)),
         };
         for (record, place) in changes.iter().zip(places) {
-            self.overlay.apply(&record.change, |_| place, |_| place).map_err(|_| Problem::look_up())?;
+            self.view.apply(&record.change, |_| place, |_| place).map_err(|_| Problem::look_up())?;
         }
         Ok(Ok(()))
     }
 
-    /// Leaves out the sequences before `sequence`.
-    pub(crate) fn skip_to(&mut self, sequence: u64) {
-        self.group.skip_to(sequence);
-    }
-
-    /// Adds the start of a new history to the group, which also ends an import.
-    pub(crate) fn begin_history(&mut self, history: [u8; 16]) {
-        self.group.begin_history(history);
-        self.history = history;
-    }
-
     /// Writes the group to the log. Returns whether there was anything to write.
     pub(crate) fn write(&mut self) -> Result<bool, Problem> {
-        let begin = self.group.begin();
+        let begin = self.position().end;
         let bytes = self.group.end_group();
-        if bytes.is_empty() {
-            return Ok(false);
+        if !bytes.is_empty() {
+            self.base.log.file.write_at(bytes, begin)?;
         }
-        self.base.log.file.write_at(bytes, begin)?;
-        Ok(true)
+        Ok(!bytes.is_empty())
     }
 
     /// Makes what was written durable.
@@ -103,12 +86,11 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     /// Applies the group to the index, and lets everybody read it. Returns its events by type. The group is durable, or is
     /// part of an import that has not ended; the index does not claim to have come so far then.
     pub(crate) fn publish(&mut self) -> Result<EventCounts, Problem> {
-        let begin = self.group.begin();
-        self.base.note_frame(self.group.first(), begin)?;
-        self.base.apply(&mut self.overlay.tables)?;
+        self.base.note_frame(self.group.first(), self.position().end)?;
+        self.base.apply(&mut self.view.tables)?;
         let events = self.group.clear();
         if self.group.kind() != Kind::Import {
-            self.base.note_reached(self.group.begin())?;
+            self.base.note_reached(self.position().end)?;
         }
         self.base.log.publish(self.position());
         Ok(events)
