@@ -1,8 +1,8 @@
 //! The tables, as they came to be: one statement a version, never changed once released. New ones are added at the end: first
 //! what is additional, and what is no longer used a release later.
 //!
-//! Everything is written so that engines that speak PostgreSQL's protocol can take it: keys that begin with the partner, no
-//! sequence, no trigger, no foreign key (the commands hold the rules). That is untested but on PostgreSQL.
+//! Everything is written so that engines that speak PostgreSQL's protocol can take it: no sequence, no trigger, no foreign key
+//! (the commands hold the rules). That is untested but on PostgreSQL.
 //!
 //! Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it (`…_ns`, 0 to 999).
 //! `ordered_at` is the time of the last change, see `order`. A change has typed columns for what its event says, and a `body`
@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 15] = [
+const STEPS: [&str; 14] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         name text NOT NULL,
@@ -77,7 +77,7 @@ const STEPS: [&str; 15] = [
     ) WITH (fillfactor = 85)",
     "CREATE TABLE buyers (
         partner_id uuid NOT NULL,
-        buyer_id uuid NOT NULL,
+        buyer_id uuid NOT NULL PRIMARY KEY,
         name text,
         registration_number text,
         country_code text,
@@ -92,10 +92,8 @@ const STEPS: [&str; 15] = [
         iban text,
         fingerprint bytea,
         created_at timestamptz NOT NULL,
-        created_at_ns smallint NOT NULL,
-        PRIMARY KEY (partner_id, buyer_id)
+        created_at_ns smallint NOT NULL
     )",
-    "CREATE INDEX buyers_by_id ON buyers (buyer_id)",
     // An entry of an index has at most 2.7 kB; a registration number may be longer.
     "CREATE INDEX buyers_by_number ON buyers (left(registration_number, 256), buyer_id)",
     "CREATE TABLE changes (

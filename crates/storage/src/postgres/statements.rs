@@ -50,11 +50,10 @@ macro_rules! change_columns {
 }
 
 statements! {
-    /// Rows that a group may change are held until its end: partners, clients, keys, offers, and those of a table in the order of
+    /// Partners are not held: every creation of a buyer looks at one, and the groups would wait for each other.
+    LOAD_PARTNERS = concat!("SELECT ", partner_columns!(), " FROM partners WHERE partner_id = ANY ($1::uuid[])");
+    /// Other rows that a group may change are held until its end: clients, keys, offers, and those of a table in the order of
     /// their keys, so that no two groups wait for each other.
-    LOAD_PARTNERS = concat!(
-        "SELECT ", partner_columns!(), " FROM partners WHERE partner_id = ANY ($1::uuid[]) ORDER BY partner_id FOR UPDATE"
-    );
     LOAD_CLIENTS = "SELECT oauth_client_id, partner_id, ordered_at FROM oauth_clients \
          WHERE oauth_client_id = ANY ($1::text[]) ORDER BY oauth_client_id FOR UPDATE";
     LOAD_KEYS = concat!(
@@ -82,10 +81,7 @@ statements! {
     /// Applications and buyers never change.
     LOAD_APPLICATIONS = "SELECT application_id, partner_id, ordered_at FROM applications \
          WHERE application_id = ANY ($1::uuid[])";
-    LOAD_BUYERS = concat!(
-        "SELECT ", buyer_columns!(), " FROM unnest($1::uuid[], $2::uuid[]) AS k (partner_id, buyer_id) \
-         JOIN buyers b ON b.partner_id = k.partner_id AND b.buyer_id = k.buyer_id"
-    );
+    LOAD_BUYERS = concat!("SELECT ", buyer_columns!(), " FROM buyers b WHERE b.buyer_id = ANY ($1::uuid[])");
 
     INSERT_PARTNERS = "INSERT INTO partners SELECT *, $1::timestamptz \
          FROM unnest($2::uuid[], $3::text[], $4::text[], $5::timestamptz[], $6::smallint[])";
@@ -191,7 +187,7 @@ statements! {
     );
     EXPORT = concat!(
         "SELECT ", change_columns!(), ", c.body, ", buyer_columns!(), " FROM changes c \
-         LEFT JOIN buyers b ON b.partner_id = c.partner_id AND b.buyer_id = c.buyer_id \
+         LEFT JOIN buyers b ON b.buyer_id = c.buyer_id \
          WHERE c.sequence > $1 ORDER BY c.sequence LIMIT $2"
     );
 

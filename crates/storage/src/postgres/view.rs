@@ -80,7 +80,7 @@ impl Rows {
     /// Loads what commands may look at, and holds what they may change until the transaction ends.
     pub(super) async fn load(session: &Session, order: &Order, reads: Reads, how: Loading) -> Result<Self, DbError> {
         let Reads {
-            partners,
+            mut partners,
             clients,
             keys,
             hashes,
@@ -97,6 +97,8 @@ impl Rows {
             buyers.extend(new_buyers);
         }
         applications.extend(owned_offers.iter().map(|(application, _)| *application));
+        partners.sort_unstable();
+        partners.dedup();
         buyers.sort_unstable();
         buyers.dedup();
         absent(&mut view.partners, partners.iter().copied());
@@ -113,7 +115,6 @@ impl Rows {
         let key_ids = uuids(&keys, |(_, key)| key.uuid());
         let key_hashes: Vec<_> = hashes.iter().map(|hash| hash.to_bytes().to_vec()).collect();
         let application_ids = uuids(&applications, ApplicationId::uuid);
-        let buyer_partners = uuids(&buyers, |(partner, _)| partner.uuid());
         let buyer_ids = uuids(&buyers, |(_, buyer)| buyer.uuid());
         let any_key = !keys.is_empty() || !hashes.is_empty();
         // All offers are held by one statement, in one order: with the second round if there is one.
@@ -125,7 +126,7 @@ impl Rows {
             load(session, sql::LOAD_CLIENTS, !clients.is_empty(), [&client_ids]),
             load(session, sql::LOAD_KEYS, any_key, [&key_partners, &key_ids, &key_hashes]),
             load(session, sql::LOAD_APPLICATIONS, !applications.is_empty(), [&application_ids]),
-            load(session, sql::LOAD_BUYERS, !buyers.is_empty(), [&buyer_partners, &buyer_ids]),
+            load(session, sql::LOAD_BUYERS, !buyers.is_empty(), [&buyer_ids]),
             load_offers(session, in_first_round, how),
         )?;
 

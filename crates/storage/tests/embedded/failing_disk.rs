@@ -15,6 +15,7 @@ use std::sync::Arc;
 #[ignore = "run by the test below, in a process of its own"]
 async fn child() {
     let store = Arc::new(open(&directory()));
+    with_partner(&*store, 1).await;
     let failure = tokio::spawn(store.failure());
     let writers: Vec<_> = (0..16)
         .map(|writer: u64| {
