@@ -4,6 +4,7 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::rate_limit::Limiter;
 use crate::tokens::{Refusal, Tokens};
+use crate::turns::Turns;
 use lendpay_domain::PartnerId;
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{Area, Areas, KeyHash};
@@ -70,6 +71,8 @@ pub(crate) struct Gate {
     pub tokens: Option<Arc<Tokens>>,
     /// How often partners may call; without it as often as they like.
     pub limiter: Option<Arc<Limiter>>,
+    /// How many of a partner's requests are worked on at once.
+    pub turns: Arc<Turns>,
 }
 
 /// Who a caller is, before it is asked what it may do.
@@ -95,6 +98,9 @@ impl Gate {
             Ok(known) => {
                 let (allowance, verdict) = limiter.count(known.caller.partner);
                 context.set_allowance(allowance);
+                if verdict.is_err() {
+                    self.turns.refuse(known.caller.partner).await;
+                }
                 verdict.and_then(|()| known.into(area))
             }
             Err(failure) => {

@@ -31,6 +31,7 @@ mod side;
 mod tokens;
 mod trace;
 pub mod transfer;
+mod turns;
 mod wire;
 
 pub use clock::Clock;

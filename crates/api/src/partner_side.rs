@@ -50,7 +50,8 @@ pub fn counted_partner_side<S: Commands + Queries>(
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
     let (tokens, token_url) = settings.oauth.map(|oauth| (oauth.tokens, oauth.token_url)).unzip();
-    let gate = Gate { tokens, limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))) };
+    let gate =
+        Gate { tokens, limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))), turns: Arc::default() };
     let lending = AcceptOfferApi { store: Arc::clone(&store), gate: gate.clone() };
     let payments = CreateBuyerApi { store, gate, checks: settings.buyer_checks };
     let document = partner::served(token_url.as_deref());

@@ -8,6 +8,7 @@
 use crate::buyer::Description;
 use crate::buyer_checks::{self, BuyerChecks};
 use crate::change::{Change, OfferKey, Record};
+use crate::command::Reads;
 use crate::key::{KeyHash, KeyRecord};
 use crate::offer::Status;
 use crate::partner::Partner;
@@ -243,6 +244,36 @@ impl Admission {
         }
         self.done.unchecked_buyers += u64::from(buyer_checks::check(description.clone(), BuyerChecks::Full).is_err());
         Ok(true)
+    }
+}
+
+/// Adds the keys that admitting a record and applying its change look at.
+pub fn reads_of(change: &Change, reads: &mut Reads) {
+    match change {
+        Change::PartnerPut(partner) => {
+            reads.partners.push(partner.id);
+            reads.clients.extend(partner.oauth_client_id.clone());
+        }
+        Change::KeyAdded(key) => {
+            reads.partners.push(key.partner);
+            reads.keys.push((key.partner, key.id));
+            reads.hashes.push(key.hash);
+        }
+        Change::KeyRevoked { partner, key, .. } => reads.keys.push((*partner, *key)),
+        Change::KeyUsed { key, .. } => reads.hashes.push(*key),
+        Change::ApplicationPut { application, partner } => {
+            reads.partners.push(*partner);
+            reads.applications.push(*application);
+        }
+        Change::OfferCreated { offer, .. } | Change::TermsReplaced { offer, .. } | Change::OfferMoved { offer, .. } => {
+            let OfferKey { application, offer, .. } = *offer;
+            reads.applications.push(application);
+            reads.owned_offers.push((application, offer));
+        }
+        Change::BuyerCreated { partner, buyer, .. } => {
+            reads.partners.push(*partner);
+            reads.buyers.push((*partner, *buyer));
+        }
     }
 }
 

@@ -204,7 +204,8 @@ pub struct Tables<T, B> {
     pub offers: HashMap<(ApplicationId, OfferId), StoredOffer<T>>,
     /// Buyers.
     pub buyers: HashMap<BuyerId, StoredBuyer<B>>,
-    clients: HashMap<String, PartnerId>,
+    /// Which partner is which client.
+    pub clients: HashMap<String, PartnerId>,
     hashes: HashMap<KeyHash, (PartnerId, KeyId)>,
 }
 

@@ -21,11 +21,12 @@ fn rules(criterion: &mut Criterion) {
     });
 }
 
-/// Commands that are given at once and answered together: creations, which need nothing to be there.
+/// Commands that are given at once and answered together: creations, which need their partner and nothing else.
 fn groups(criterion: &mut Criterion) {
     let directory = TempDir::new().expect("a temporary directory");
     let store = Arc::new(EmbeddedStore::open(directory.path(), EmbeddedOptions::default()).expect("opens"));
     let runtime = Runtime::new().expect("a runtime");
+    runtime.block_on(store.run(put_partner(1, "a partner", None, 0))).expect("is put");
     let mut group = criterion.benchmark_group("commit a group of");
     let mut next = 0;
     for size in [1_u64, 16, 64, 256] {

@@ -83,6 +83,7 @@ impl<S: Commands + Queries> AcceptOfferApi<S> {
     ) -> Result<Accepted, Failed<AcceptOffer>> {
         let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
         body.read().await?;
+        let _turn = self.gate.turns.take(caller.partner).await?;
         let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
         let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
         let command = MoveOffer { partner, application, offer, action: Action::Accept, stamp };

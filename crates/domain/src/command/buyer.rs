@@ -61,6 +61,7 @@ impl Command for CreateBuyer {
     fn reads(&self, reads: &mut Reads) {
         let buyers = if self.fingerprint.is_some() { &mut reads.buyers } else { &mut reads.new_buyers };
         buyers.push((self.partner, self.id));
+        reads.partners.push(self.partner);
     }
 
     fn decide<V: View>(&self, view: &V) -> Decided<CreateBuyerOutcome<(), StoredBuyer<V::Buyer>>> {
@@ -74,6 +75,10 @@ impl Command for CreateBuyer {
                 // Ids of creations that cannot be repeated are random: this is a broken generator, not a retry.
                 _ => Err(DecideError::Contradiction("the id of a new buyer is taken")),
             };
+        }
+        if view.partner(self.partner)?.is_none() {
+            // Only partners that exist have keys and clients, and none is ever removed.
+            return Err(DecideError::Contradiction("the partner of a new buyer does not exist"));
         }
         let created = Change::BuyerCreated {
             partner: self.partner,

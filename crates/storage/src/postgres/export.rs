@@ -42,7 +42,7 @@ impl Exports for PostgresStore {
         let begun = async {
             let session = Session::get(&self.groups.pool).await?;
             session.begin_snapshot().await?;
-            let row = session.row(sql::HISTORY, &[]).await?.ok_or(DbError::Damaged)?;
+            let row = session.row(sql::HISTORY).await?;
             Ok((session, HistoryId::new(row.try_get(0)?)))
         };
         let (session, history) = begun.await.map_err(|error: DbError| self.groups.health.noted(&error))?;

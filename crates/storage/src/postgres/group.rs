@@ -10,7 +10,7 @@ use super::health::Health;
 use super::order::Order;
 use super::pool::Pool;
 use super::session::{Backoff, Session};
-use super::view::{Loading, Rows};
+use super::view::{Loading, Rows, Stored};
 use super::write::{Pending, write};
 use crate::job::BoxedWork;
 use crate::queue::{Queue, Queued};
@@ -39,7 +39,7 @@ const GROUPS: usize = 2;
 const RACES: u32 = 3;
 
 /// A command of a group.
-type Work = BoxedWork<Overlay<Rows>>;
+type Work = BoxedWork<Overlay<Stored>>;
 
 /// Offers that another session holds.
 type Held = HashSet<(ApplicationId, OfferId)>;
@@ -208,7 +208,7 @@ impl Groups {
         if !rows.held.is_empty() {
             return Ok(rows.held);
         }
-        let mut view = Overlay::new(rows);
+        let mut view = Overlay::new(rows.stored);
         let mut changes = Vec::new();
         for queued in group.iter_mut() {
             for record in queued.item.decide(&view).map_err(|_| DbError::Damaged)? {
@@ -217,7 +217,7 @@ impl Groups {
             }
         }
         if !changes.is_empty() {
-            write(&session, &self.order, &view, &changes).await?;
+            write(&session, &self.order, &view, &rows.versions, &changes).await?;
             let begin = Instant::now();
             let committed = session.commit().await;
             self.forget(&changes);

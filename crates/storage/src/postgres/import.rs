@@ -14,9 +14,9 @@ use crate::ImportError;
 use crate::history::new_history;
 use lendpay_domain::Timestamp;
 use lendpay_domain::buyer::Description;
-use lendpay_domain::change::{Change, OfferKey, Record};
+use lendpay_domain::change::Record;
 use lendpay_domain::command::Reads;
-use lendpay_domain::import::{Admission, Admitted, Imported, SEQUENCE_LIMIT};
+use lendpay_domain::import::{Admission, Admitted, Imported, SEQUENCE_LIMIT, reads_of};
 use lendpay_domain::offer::Terms;
 use lendpay_domain::view::Overlay;
 use std::sync::Arc;
@@ -53,8 +53,7 @@ impl PostgresImport {
         let pool = pool::pool(address, options, &health).map_err(|problem| failed(problem.to_string()))?;
         let session = Session::get(&pool).await.map_err(|error| failed(error.reason().to_owned()))?;
         session.begin().await?;
-        let empty = session.row(sql::IS_EMPTY, &[]).await?.ok_or(DbError::Damaged)?;
-        let empty: bool = empty.try_get(0).map_err(DbError::from)?;
+        let empty: bool = session.row(sql::IS_EMPTY).await?.try_get(0).map_err(DbError::from)?;
         if !merge && !empty {
             return Err(ImportError::NotEmpty { place: format!("at {address}") });
         }
@@ -103,8 +102,9 @@ impl PostgresImport {
     async fn write(&mut self) -> Result<(), ImportError> {
         let records = std::mem::take(&mut self.waiting);
         let mut reads = Reads::default();
-        records.iter().for_each(|record| name_reads(&record.change, &mut reads));
-        let mut view = Overlay::new(Rows::load(&self.session, &self.order, reads, Loading::Again).await?);
+        records.iter().for_each(|record| reads_of(&record.change, &mut reads));
+        let rows = Rows::load(&self.session, &self.order, reads, Loading::Again).await?;
+        let mut view = Overlay::new(rows.stored);
         let (count, mut changes) = (records.len(), Vec::with_capacity(records.len()));
         for (n, record) in records.into_iter().enumerate() {
             match self.admission.admit(&record, &view).map_err(ImportError::from) {
@@ -119,36 +119,6 @@ impl PostgresImport {
                 Err(error) => return Err(error),
             }
         }
-        Ok(write(&self.session, &self.order, &view, &changes).await?)
-    }
-}
-
-/// Adds what admitting a record and applying its change look at.
-fn name_reads(change: &Change, reads: &mut Reads) {
-    match change {
-        Change::PartnerPut(partner) => {
-            reads.partners.push(partner.id);
-            reads.clients.extend(partner.oauth_client_id.clone());
-        }
-        Change::KeyAdded(key) => {
-            reads.partners.push(key.partner);
-            reads.keys.push((key.partner, key.id));
-            reads.hashes.push(key.hash);
-        }
-        Change::KeyRevoked { partner, key, .. } => reads.keys.push((*partner, *key)),
-        Change::KeyUsed { key, .. } => reads.hashes.push(*key),
-        Change::ApplicationPut { application, partner } => {
-            reads.partners.push(*partner);
-            reads.applications.push(*application);
-        }
-        Change::OfferCreated { offer, .. } | Change::TermsReplaced { offer, .. } | Change::OfferMoved { offer, .. } => {
-            let OfferKey { application, offer, .. } = *offer;
-            reads.applications.push(application);
-            reads.owned_offers.push((application, offer));
-        }
-        Change::BuyerCreated { partner, buyer, .. } => {
-            reads.partners.push(*partner);
-            reads.buyers.push((*partner, *buyer));
-        }
+        Ok(write(&self.session, &self.order, &view, &rows.versions, &changes).await?)
     }
 }

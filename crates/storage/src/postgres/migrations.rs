@@ -1,13 +1,13 @@
 //! The tables, as they came to be: one statement a version, never changed once released. New ones are added at the end: first
 //! what is additional, and what is no longer used a release later.
 //!
-//! Everything is written so that engines that speak PostgreSQL's protocol can take it: keys that begin with the partner, no
-//! sequence, no trigger, no foreign key (the commands hold the rules). That is untested but on PostgreSQL.
+//! Everything is written so that engines that speak PostgreSQL's protocol can take it: no sequence, no trigger, no foreign key
+//! (the commands hold the rules). That is untested but on PostgreSQL.
 //!
-//! Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it (`…_ns`, 0 to 999).
-//! `ordered_at` is the time of the last change, see `order`. A change has typed columns for what its event says, and a `body`
-//! (`records::ChangeRecord`) with what they do not hold; the description of a buyer is in the buyer's row only. A change without
-//! a sequence of its own, from an import, has a negative one.
+//! Columns are what statements look for, order or compare, and what events say; `body` and `terms` are sealed records (`codec`)
+//! of everything else. Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it
+//! (`…_ns`, 0 to 999). `ordered_at` is the time of the last change, see `order`. The change that created a buyer is in the buyer's
+//! row only. A change without a sequence of its own, from an import, has a negative one.
 
 use super::address::{PostgresAddress, chain};
 use super::{OpenError, PostgresOptions, pool};
@@ -17,16 +17,13 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 15] = [
+const STEPS: [&str; 16] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
-        name text NOT NULL,
-        oauth_client_id text,
-        created_at timestamptz NOT NULL,
-        created_at_ns smallint NOT NULL,
+        body bytea NOT NULL,
         ordered_at timestamptz NOT NULL
     )",
-    // Unique over all partners, which an index that begins with the partner cannot be.
+    // A row stays when its client is released.
     "CREATE TABLE oauth_clients (
         oauth_client_id text NOT NULL PRIMARY KEY,
         partner_id uuid,
@@ -36,16 +33,7 @@ const STEPS: [&str; 15] = [
         partner_id uuid NOT NULL,
         key_id uuid NOT NULL,
         hash bytea NOT NULL,
-        name text NOT NULL,
-        areas text NOT NULL,
-        created_at timestamptz NOT NULL,
-        created_at_ns smallint NOT NULL,
-        expires_at timestamptz,
-        expires_at_ns smallint NOT NULL,
-        revoked_at timestamptz,
-        revoked_at_ns smallint NOT NULL,
-        last_used_at timestamptz,
-        last_used_at_ns smallint NOT NULL,
+        body bytea NOT NULL,
         ordered_at timestamptz NOT NULL,
         PRIMARY KEY (partner_id, key_id)
     )",
@@ -55,74 +43,52 @@ const STEPS: [&str; 15] = [
         partner_id uuid NOT NULL,
         ordered_at timestamptz NOT NULL
     )",
+    "CREATE INDEX applications_by_partner ON applications (partner_id, application_id)",
     "CREATE TABLE offers (
         partner_id uuid NOT NULL,
         application_id uuid NOT NULL,
         offer_id uuid NOT NULL,
-        details text NOT NULL,
-        funding_type text NOT NULL,
-        offer_type text NOT NULL,
-        annual_percentage_rate numeric NOT NULL,
-        interest_rate numeric,
-        expiry_at timestamptz,
-        expiry_at_ns smallint NOT NULL,
-        redirect_url text,
-        amount numeric,
-        duration text,
+        terms bytea NOT NULL,
         status text NOT NULL,
         status_changed_at timestamptz NOT NULL,
         status_changed_at_ns smallint NOT NULL,
         ordered_at timestamptz NOT NULL,
-        PRIMARY KEY (partner_id, application_id, offer_id)
+        PRIMARY KEY (application_id, offer_id)
     ) WITH (fillfactor = 85)",
+    "CREATE INDEX offers_by_partner ON offers (partner_id, application_id, offer_id)",
     "CREATE TABLE buyers (
+        buyer_id uuid NOT NULL PRIMARY KEY,
         partner_id uuid NOT NULL,
-        buyer_id uuid NOT NULL,
-        name text,
         registration_number text,
-        country_code text,
-        kind integer,
-        has_bank_account boolean NOT NULL,
-        currency_code text,
-        account_name text,
-        sort_code text,
-        account_number text,
-        bic text,
-        account_type text,
-        iban text,
-        fingerprint bytea,
-        created_at timestamptz NOT NULL,
-        created_at_ns smallint NOT NULL,
-        PRIMARY KEY (partner_id, buyer_id)
+        body bytea NOT NULL
     )",
-    "CREATE INDEX buyers_by_id ON buyers (buyer_id)",
+    "CREATE INDEX buyers_by_partner ON buyers (partner_id, buyer_id)",
     // An entry of an index has at most 2.7 kB; a registration number may be longer.
     "CREATE INDEX buyers_by_number ON buyers (left(registration_number, 256), buyer_id)",
     "CREATE TABLE changes (
-        partner_id uuid NOT NULL,
         change_id uuid NOT NULL,
         sequence bigint,
         ordered_at timestamptz NOT NULL,
-        kind text NOT NULL,
         occurred_at timestamptz,
         occurred_at_ns smallint NOT NULL,
         actor text,
         operation_id uuid,
+        partner_id uuid,
         application_id uuid,
         offer_id uuid,
         status text,
         buyer_id uuid,
         body bytea,
-        PRIMARY KEY (partner_id, ordered_at, change_id)
+        PRIMARY KEY (ordered_at, change_id)
     ) WITH (fillfactor = 70)",
     "CREATE INDEX changes_by_sequence ON changes (sequence)",
     "CREATE INDEX changes_waiting ON changes (ordered_at, change_id) WHERE sequence IS NULL",
     "CREATE TABLE change_counter (
         one integer NOT NULL PRIMARY KEY,
-        last bigint NOT NULL
+        last bigint NOT NULL,
+        history uuid NOT NULL
     )",
-    "INSERT INTO change_counter VALUES (1, 0)",
-    "ALTER TABLE change_counter ADD COLUMN history uuid NOT NULL DEFAULT gen_random_uuid()",
+    "INSERT INTO change_counter VALUES (1, 0, gen_random_uuid())",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.

@@ -13,8 +13,7 @@ pub(super) const AT_ONCE: i64 = 5_000;
 
 /// The last sequence that was given. Nobody else numbers until the transaction ends.
 pub(super) async fn last(session: &Session) -> Result<i64, DbError> {
-    let row = session.row(sql::LOCK_COUNTER, &[]).await?.ok_or(DbError::Damaged)?;
-    Ok(row.try_get(0)?)
+    Ok(session.row(sql::LOCK_COUNTER).await?.try_get(0)?)
 }
 
 /// Numbers some changes after `last`; returns how many.

@@ -44,9 +44,14 @@ impl PostgresStore {
         read.map_err(|damaged| self.groups.health.noted(&damaged.into()))
     }
 
-    /// The owner of an application, which never changes: what belongs to a partner is looked for by the partner.
-    async fn owner(&self, application: ApplicationId) -> Answer<Option<PartnerId>> {
-        Ok(self.read_as(sql::OWNER, &[&application.uuid()], rows::partner_id).await?.into_iter().next())
+    /// Reads the one row that there may be.
+    async fn read_one<T>(
+        &self,
+        sql: &'static str,
+        parameters: Parameters<'_>,
+        read: impl Fn(&Row) -> rows::Read<T>,
+    ) -> Answer<Option<T>> {
+        Ok(self.read_as(sql, parameters, read).await?.into_iter().next())
     }
 
     /// Whether the database takes writes. Asked once: whoever asks wants to know how it is now.
@@ -57,9 +62,8 @@ impl PostgresStore {
         }
         let asked = async {
             let session = Session::get(&self.groups.pool).await?;
-            let row = session.row(sql::IS_WRITABLE, &[]).await?;
+            let row = session.row(sql::IS_WRITABLE).await?;
             session.give_back();
-            let row = row.ok_or(DbError::Damaged)?;
             health.standbys(row.try_get(1)?);
             match row.try_get(0)? {
                 true => Ok(()),
@@ -76,22 +80,21 @@ impl Queries for PostgresStore {
             Ok(key) => return Ok(Some(key)),
             Err(asked) => asked,
         };
-        let found = self.read_as(sql::FIND_KEY, &[&hash.to_bytes().as_slice()], rows::key).await?;
-        let Some(row) = found.into_iter().next() else { return Ok(None) };
+        let found = self.read_one(sql::FIND_KEY, &[&hash.to_bytes().as_slice()], rows::key).await?;
+        let Some(row) = found else { return Ok(None) };
         self.groups.order.observe(row.version);
         self.groups.keys.put(&asked, hash, row.value.key.clone());
         Ok(Some(row.value.key))
     }
 
     async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
-        if self.read(sql::PARTNER_IS_THERE, &[&partner.uuid()]).await?.is_empty() {
+        if self.find_partner(partner).await?.is_none() {
             return Ok(None);
         }
-        let after = window.after.map(KeyId::uuid);
-        let parameters: Parameters<'_> = &[&partner.uuid(), &after, &one_more(window.limit)];
-        let found = self.read_as(sql::LIST_KEYS, parameters, rows::key).await?;
-        let keys = found.into_iter().map(|row| row.value).collect();
-        Ok(Some(page(keys, window.limit, |item: &KeyInUse| item.key.id)))
+        let (after, looked_at) = (window.after.map(KeyId::uuid), one_more(window.limit));
+        let keys = self.read_as(sql::LIST_KEYS, &[&partner.uuid(), &after, &looked_at], rows::key).await?;
+        let keys = keys.into_iter().map(|row| row.value);
+        Ok(Some(part(keys, looked_at, window.limit, |_| true, |item: &KeyInUse| item.key.id)))
     }
 
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
@@ -99,47 +102,41 @@ impl Queries for PostgresStore {
             Ok(partner) => return Ok(Some(partner)),
             Err(asked) => asked,
         };
-        let found = self.read_as(sql::FIND_CLIENT, &[&kept(client)], rows::client).await?;
-        let Some(row) = found.into_iter().next() else { return Ok(None) };
+        let found = self.read_one(sql::FIND_CLIENT, &[&kept(client)], rows::client).await?;
+        let Some(row) = found else { return Ok(None) };
         self.groups.order.observe(row.version);
         self.groups.clients.put(&asked, client.to_owned(), row.value);
         Ok(Some(row.value))
     }
 
     async fn find_offer(&self, application: ApplicationId, id: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
-        let Some(partner) = self.owner(application).await? else { return Ok(None) };
-        let parameters: Parameters<'_> = &[&partner.uuid(), &application.uuid(), &id.uuid()];
-        let found = self.read_as(sql::FIND_OFFER, parameters, rows::offer).await?;
-        Ok(found.into_iter().next().map(|row| row.value.seen_at(now)))
+        let found = self.read_one(sql::FIND_OFFER, &[&application.uuid(), &id.uuid()], rows::offer).await?;
+        Ok(found.map(|row| row.value.seen_at(now)))
     }
 
     async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
-        let found = self.read_as(sql::FIND_PARTNER, &[&id.uuid()], rows::partner).await?;
-        Ok(found.into_iter().next().map(|row| row.value))
+        let found = self.read_one(sql::LOAD_PARTNERS, &[&[id.uuid()].as_slice()], rows::partner).await?;
+        Ok(found.map(|row| row.value))
     }
 
     async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
-        let after = query.window.after.map(PartnerId::uuid);
-        let rows = self.read_as(sql::LIST_PARTNERS, &[&after, &LOOKED_AT], rows::partner).await?;
-        Ok(part(
-            rows.into_iter().map(|row| row.value),
-            LOOKED_AT,
-            query.window.limit,
-            |partner| query.wants(partner),
-            |partner| partner.id,
-        ))
+        let (after, limit) = (query.window.after.map(PartnerId::uuid), query.window.limit);
+        let filtered = query.name.is_some() || query.oauth_client_id.is_some();
+        let looked_at = if filtered { LOOKED_AT } else { one_more(limit) };
+        let partners = self.read_as(sql::LIST_PARTNERS, &[&after, &looked_at], rows::partner).await?;
+        let partners = partners.into_iter().map(|row| row.value);
+        Ok(part(partners, looked_at, limit, |partner| query.wants(partner), |partner| partner.id))
     }
 
     async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
-        Ok(self.owner(id).await?.map(|partner| Application { id, partner }))
+        self.read_one(sql::LOAD_APPLICATIONS, &[&[id.uuid()].as_slice()], rows::application).await
     }
 
     async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
-        let after = query.window.after.map(ApplicationId::uuid);
-        let limit = one_more(query.window.limit);
-        let parameters: Parameters<'_> = &[&after, &scope(query.scope), &limit];
+        let (after, limit) = (query.window.after.map(ApplicationId::uuid), query.window.limit);
+        let parameters: Parameters<'_> = &[&after, &scope(query.scope), &one_more(limit)];
         let found = self.read_as(sql::LIST_APPLICATIONS, parameters, rows::application).await?;
-        Ok(page(found, query.window.limit, |application| application.id))
+        Ok(part(found.into_iter(), one_more(limit), limit, |_| true, |application| application.id))
     }
 
     async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
@@ -150,32 +147,34 @@ impl Queries for PostgresStore {
             OffersOf::Partner(partner) => (Some(partner.uuid()), None),
             OffersOf::Application(application) => (None, Some(application.uuid())),
         };
-        let parameters: Parameters<'_> = &[&partner, &application, &after, &after_offer, &LOOKED_AT];
+        let (filtered, limit) = (query.status.is_some() || query.expires_before.is_some(), query.window.limit);
+        let looked_at = if filtered { LOOKED_AT } else { one_more(limit) };
+        let parameters: Parameters<'_> = &[&partner, &application, &after, &after_offer, &looked_at];
         let found = self.read_as(sql::LIST_OFFERS, parameters, rows::offer).await?;
         let offers = found.into_iter().map(|row| row.value);
         let cursor = |offer: &Offer| OfferCursor { application: offer.application, offer: offer.id };
-        let mut page = part(offers, LOOKED_AT, query.window.limit, |offer| query.wants(&offer.standing()), cursor);
+        let mut page = part(offers, looked_at, limit, |offer| query.wants(&offer.standing()), cursor);
         page.items = page.items.into_iter().map(|offer| offer.seen_at(query.now)).collect();
         Ok(page)
     }
 
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        let (after, limit) = (query.window.after.map(BuyerId::uuid), one_more(query.window.limit));
-        let partner = scope(query.scope);
+        let (after, limit) = (query.window.after.map(BuyerId::uuid), query.window.limit);
+        let (partner, looked_at) = (scope(query.scope), one_more(limit));
         let found = match &query.registration_number {
             Some(number) => {
-                let parameters: Parameters<'_> = &[&kept(number), &after, &partner, &limit];
+                let parameters: Parameters<'_> = &[&kept(number), &after, &partner, &looked_at];
                 self.read_as(sql::LIST_BUYERS_BY_NUMBER, parameters, rows::buyer).await?
             }
-            None => self.read_as(sql::LIST_BUYERS, &[&after, &partner, &limit], rows::buyer).await?,
+            None => self.read_as(sql::LIST_BUYERS, &[&after, &partner, &looked_at], rows::buyer).await?,
         };
-        let buyers = found.into_iter().map(|(id, stored)| stored.buyer(id)).collect();
-        Ok(page(buyers, query.window.limit, |buyer: &Buyer| buyer.id))
+        let buyers = found.into_iter().map(|(id, stored)| stored.buyer(id));
+        Ok(part(buyers, looked_at, limit, |_| true, |buyer| buyer.id))
     }
 
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        let found = self.read_as(sql::FIND_BUYER, &[&id.uuid()], rows::buyer).await?;
-        Ok(found.into_iter().next().map(|(id, stored)| stored.buyer(id)))
+        let found = self.read_one(sql::LOAD_BUYERS, &[&[id.uuid()].as_slice()], rows::buyer).await?;
+        Ok(found.map(|(id, stored)| stored.buyer(id)))
     }
 
     async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
@@ -225,11 +224,4 @@ fn part<T, C: Copy>(
 /// One more than is wanted, to see whether there is more.
 fn one_more(limit: usize) -> i64 {
     i64::try_from(limit).unwrap_or(i64::MAX).saturating_add(1)
-}
-
-fn page<T, C>(mut items: Vec<T>, limit: usize, id: impl Fn(&T) -> C) -> Page<T, C> {
-    let more = items.len() > limit;
-    items.truncate(limit);
-    let next = items.last().filter(|_| more).map(id);
-    Page { items, next }
 }

@@ -1,21 +1,20 @@
 //! Rows and what they stand for.
 
-use crate::codec;
-use crate::records::ChangeRecord;
-use lendpay_domain::buyer::{BankAccount, Description};
+use super::error::DbError;
+use crate::codec::{self, CodecError};
+use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
+use lendpay_domain::buyer::Description;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
-use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::event::{Actor, Event, EventPage, Subject};
-use lendpay_domain::idempotency::Fingerprint;
-use lendpay_domain::key::{Area, KeyHash, KeyInUse, KeyRecord};
-use lendpay_domain::offer::{Details, Duration, FundingType, Offer, OfferType, RedirectUrl, Status, Terms};
+use lendpay_domain::key::KeyInUse;
+use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::Application;
-use lendpay_domain::text::Name;
 use lendpay_domain::view::StoredBuyer;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
-use rust_decimal::Decimal;
+use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, OfferId, OperationId, PartnerId, Timestamp};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use std::sync::Arc;
 use tokio_postgres::Row;
 use tokio_postgres::types::FromSql;
 use uuid::Uuid;
@@ -26,14 +25,19 @@ pub(super) struct Damaged;
 
 pub(super) type Read<T> = Result<T, Damaged>;
 
-impl From<Damaged> for super::error::DbError {
+impl From<Damaged> for DbError {
     fn from(_: Damaged) -> Self {
         Self::Damaged
     }
 }
 
+impl From<CodecError> for Damaged {
+    fn from(_: CodecError) -> Self {
+        Self
+    }
+}
+
 /// What a row stands for, and the time of its last change.
-#[derive(Clone)]
 pub(super) struct Versioned<T> {
     pub(super) value: T,
     pub(super) version: Timestamp,
@@ -42,13 +46,28 @@ pub(super) struct Versioned<T> {
 /// PostgreSQL cannot keep a NUL in a text; it is written as this and a digit.
 const ESCAPE: char = '\u{1a}';
 
-/// A text as it is kept.
+/// A text as a column has it. Such columns are compared with texts that are written alike, and not read.
 pub(super) fn kept(text: &str) -> Cow<'_, str> {
     if text.contains(['\0', ESCAPE]) {
         text.replace(ESCAPE, "\u{1a}1").replace('\0', "\u{1a}0").into()
     } else {
         text.into()
     }
+}
+
+/// The body of a key's row.
+#[derive(Serialize, Deserialize)]
+pub(super) struct KeyBody<'a> {
+    #[serde(borrow)]
+    pub(super) key: KeyRow<'a>,
+    pub(super) last_used_at: Option<Time>,
+}
+
+/// A record as the `body` of a row.
+pub(super) fn sealed<T: Serialize>(record: &T) -> Result<Vec<u8>, DbError> {
+    let mut body = Vec::new();
+    codec::seal(record, &mut body).map_err(|error| DbError::Refused(error.to_string()))?;
+    Ok(body)
 }
 
 /// A time to the microsecond.
@@ -62,31 +81,23 @@ pub(super) fn nanos(at: Timestamp) -> i16 {
 }
 
 /// A row that is read column by column.
-pub(super) struct Reader<'a> {
+struct Reader<'a> {
     row: &'a Row,
     column: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) const fn new(row: &'a Row) -> Self {
+    const fn new(row: &'a Row) -> Self {
         Self { row, column: 0 }
     }
 
-    pub(super) fn get<T: FromSql<'a>>(&mut self) -> Read<T> {
+    fn get<T: FromSql<'a>>(&mut self) -> Read<T> {
         self.column += 1;
         self.row.try_get(self.column - 1).map_err(|_| Damaged)
     }
 
-    fn text(&mut self) -> Read<Option<String>> {
-        let text: Option<String> = self.get()?;
-        Ok(text.map(|text| match text.contains(ESCAPE) {
-            true => text.replace("\u{1a}0", "\0").replace("\u{1a}1", "\u{1a}"),
-            false => text,
-        }))
-    }
-
-    fn name(&mut self) -> Read<Name> {
-        Name::parse(&self.text()?.ok_or(Damaged)?).map_err(|_| Damaged)
+    fn body<T: Deserialize<'a>>(&mut self) -> Read<T> {
+        Ok(codec::unseal(self.get()?)?)
     }
 
     fn time(&mut self) -> Read<Option<Timestamp>> {
@@ -94,21 +105,9 @@ impl<'a> Reader<'a> {
         Ok(at.map(|at| at + chrono::TimeDelta::nanoseconds(rest.unwrap_or_default().into())))
     }
 
-    fn named<T: Copy>(&mut self, all: &[T], name: fn(T) -> &'static str) -> Read<Option<T>> {
+    fn status(&mut self) -> Read<Option<Status>> {
         let text: Option<&str> = self.get()?;
-        text.map(|text| all.iter().copied().find(|value| name(*value) == text).ok_or(Damaged)).transpose()
-    }
-
-    fn number<T, E>(&mut self, new: fn(Decimal) -> Result<T, E>) -> Read<Option<T>> {
-        self.get::<Option<Decimal>>()?.map(new).transpose().map_err(|_| Damaged)
-    }
-
-    fn bytes<const N: usize>(&mut self) -> Read<Option<[u8; N]>> {
-        self.get::<Option<&[u8]>>()?.map(|bytes| bytes.try_into().map_err(|_| Damaged)).transpose()
-    }
-
-    fn partner_id(&mut self) -> Read<PartnerId> {
-        self.get().map(PartnerId::new)
+        text.map(|text| Status::ALL.iter().copied().find(|status| status.name() == text).ok_or(Damaged)).transpose()
     }
 
     fn versioned<T>(&mut self, value: T) -> Read<Versioned<T>> {
@@ -116,105 +115,63 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A row that is a partner's id and no more.
-pub(super) fn partner_id(row: &Row) -> Read<PartnerId> {
-    Reader::new(row).partner_id()
+/// The partner that a client is.
+pub(super) fn client(row: &Row) -> Read<Versioned<PartnerId>> {
+    let mut row = Reader::new(row);
+    let partner = PartnerId::new(row.get()?);
+    row.versioned(partner)
 }
 
 pub(super) fn application(row: &Row) -> Read<Application> {
     let mut row = Reader::new(row);
-    Ok(Application { id: ApplicationId::new(row.get()?), partner: row.partner_id()? })
-}
-
-/// The partner that a client is.
-pub(super) fn client(row: &Row) -> Read<Versioned<PartnerId>> {
-    let mut row = Reader::new(row);
-    let partner = row.partner_id()?;
-    row.versioned(partner)
+    Ok(Application { id: ApplicationId::new(row.get()?), partner: PartnerId::new(row.get()?) })
 }
 
 pub(super) fn partner(row: &Row) -> Read<Versioned<Partner>> {
     let mut row = Reader::new(row);
-    let partner = Partner {
-        id: row.partner_id()?,
-        name: row.name()?,
-        oauth_client_id: row.text()?,
-        created_at: row.time()?.ok_or(Damaged)?,
-    };
+    let partner = row.body::<PartnerRecord<'_>>()?.try_into()?;
     row.versioned(partner)
 }
 
 pub(super) fn key(row: &Row) -> Read<Versioned<KeyInUse>> {
     let mut row = Reader::new(row);
-    let area = |name: &str| Area::ALL.into_iter().find(|area| area.name() == name).ok_or(Damaged);
-    let key = KeyRecord {
-        partner: row.partner_id()?,
-        id: KeyId::new(row.get()?),
-        hash: KeyHash::from_bytes(row.bytes()?.ok_or(Damaged)?),
-        name: row.name()?,
-        areas: row.get::<&str>()?.split_terminator(',').map(area).collect::<Read<_>>()?,
-        created_at: row.time()?.ok_or(Damaged)?,
-        expires_at: row.time()?,
-        revoked_at: row.time()?,
-    };
-    let last_used_at = row.time()?;
-    row.versioned(KeyInUse { key, last_used_at })
+    let KeyBody { key, last_used_at } = row.body()?;
+    let last_used_at = last_used_at.map(Timestamp::try_from).transpose()?;
+    row.versioned(KeyInUse { key: key.try_into()?, last_used_at })
 }
 
 pub(super) fn offer(row: &Row) -> Read<Versioned<Offer>> {
     let mut row = Reader::new(row);
-    let (partner, application, id) = (row.partner_id()?, ApplicationId::new(row.get()?), OfferId::new(row.get()?));
-    let terms = Terms {
-        details: Details::parse(&row.text()?.ok_or(Damaged)?).map_err(|_| Damaged)?,
-        funding_type: row.named(FundingType::ALL, FundingType::name)?.ok_or(Damaged)?,
-        offer_type: row.named(OfferType::ALL, OfferType::name)?.ok_or(Damaged)?,
-        annual_percentage_rate: row.number(Rate::new)?.ok_or(Damaged)?,
-        interest_rate: row.number(Rate::new)?,
-        expiry_at: row.time()?,
-        redirect_url: row.text()?.map(RedirectUrl::restored),
-        amount: row.number(Amount::new)?,
-        duration: row.named(Duration::ALL, Duration::name)?,
+    let offer = Offer {
+        partner: PartnerId::new(row.get()?),
+        application: ApplicationId::new(row.get()?),
+        id: OfferId::new(row.get()?),
+        terms: row.body::<TermsRecord<'_>>()?.try_into()?,
+        status: row.status()?.ok_or(Damaged)?,
+        status_changed_at: row.time()?.ok_or(Damaged)?,
     };
-    let status = row.named(Status::ALL, Status::name)?.ok_or(Damaged)?;
-    let status_changed_at = row.time()?.ok_or(Damaged)?;
-    row.versioned(Offer { id, application, partner, terms, status, status_changed_at })
+    row.versioned(offer)
 }
 
 pub(super) fn buyer(row: &Row) -> Read<(BuyerId, StoredBuyer<Description>)> {
-    buyer_of(&mut Reader::new(row))
-}
-
-fn buyer_of(row: &mut Reader<'_>) -> Read<(BuyerId, StoredBuyer<Description>)> {
-    let (partner, id) = (row.partner_id()?, BuyerId::new(row.get()?));
-    let (name, registration_number, country_code, kind) = (row.text()?, row.text()?, row.text()?, row.get()?);
-    let has_account: bool = row.get()?;
-    let account = BankAccount {
-        currency_code: row.text()?,
-        account_name: row.text()?,
-        sort_code: row.text()?,
-        account_number: row.text()?,
-        bic: row.text()?,
-        account_type: row.text()?,
-        iban: row.text()?,
-    };
-    let bank_account = has_account.then_some(account);
-    let description = Description { name, registration_number, country_code, kind, bank_account };
-    let fingerprint = row.bytes()?.map(Fingerprint::from_bytes);
-    let created_at = row.time()?.ok_or(Damaged)?;
-    Ok((id, StoredBuyer { partner, fingerprint, created_at, description }))
+    match Reader::new(row).body::<ChangeRecord<'_>>()?.try_into()? {
+        Change::BuyerCreated { partner, buyer, description, fingerprint, at: created_at } => {
+            let description = Arc::unwrap_or_clone(description);
+            Ok((buyer, StoredBuyer { partner, fingerprint, created_at, description }))
+        }
+        _ => Err(Damaged),
+    }
 }
 
 /// What the typed columns say of a change.
 struct ChangeRow {
     sequence: i64,
-    partner: PartnerId,
     cause: Option<Cause>,
-    subject: Option<Subject>,
+    event: Option<(PartnerId, Subject)>,
 }
 
 fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
-    let (sequence, partner) = (row.get()?, row.partner_id()?);
-    let (event, at) = (EventId::new(row.get()?), row.time()?);
+    let (sequence, event, at) = (row.get()?, EventId::new(row.get()?), row.time()?);
     let (actor, operation): (Option<&str>, Option<Uuid>) = (row.get()?, row.get()?);
     let cause = match (at, actor, operation) {
         (Some(at), Some(actor), Some(operation)) => {
@@ -224,18 +181,18 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
         (None, None, None) => None,
         _ => return Err(Damaged),
     };
+    let partner = row.get::<Option<Uuid>>()?.map(PartnerId::new);
     let (application, offer): (Option<Uuid>, Option<Uuid>) = (row.get()?, row.get()?);
-    let (status, buyer) = (row.named(Status::ALL, Status::name)?, row.get::<Option<Uuid>>()?);
-    let subject = match (application, offer, status, buyer) {
-        (Some(application), Some(offer), Some(status), None) => {
+    let event = match (partner, application, offer, row.status()?, row.get::<Option<Uuid>>()?) {
+        (Some(partner), Some(application), Some(offer), Some(status), None) => {
             let (application, offer) = (ApplicationId::new(application), OfferId::new(offer));
-            Some(Subject::Offer { application, offer, status })
+            Some((partner, Subject::Offer { application, offer, status }))
         }
-        (None, None, None, Some(buyer)) => Some(Subject::Buyer(BuyerId::new(buyer))),
-        (_, _, None, None) => None,
+        (Some(partner), None, None, None, Some(buyer)) => Some((partner, Subject::Buyer(BuyerId::new(buyer)))),
+        (None, None, None, None, None) => None,
         _ => return Err(Damaged),
     };
-    Ok(ChangeRow { sequence, partner, cause, subject })
+    Ok(ChangeRow { sequence, cause, event })
 }
 
 /// Events, each after the history and the last sequence. Where there are no events, these are alone in one row.
@@ -250,28 +207,20 @@ pub(super) fn event_page(rows: &[Row]) -> Read<EventPage> {
 
 /// The event that a change is.
 fn event(mut row: Reader<'_>) -> Read<Event> {
-    let ChangeRow { sequence, partner, cause, subject } = change_row(&mut row)?;
+    let ChangeRow { sequence, cause, event } = change_row(&mut row)?;
     let Cause { event: id, at: occurred_at, actor, operation } = cause.ok_or(Damaged)?;
-    let (sequence, subject) = (u64::try_from(sequence).map_err(|_| Damaged)?, subject.ok_or(Damaged)?);
+    let (sequence, (partner, subject)) = (u64::try_from(sequence).map_err(|_| Damaged)?, event.ok_or(Damaged)?);
     Ok(Event { sequence, id, occurred_at, partner, subject, actor, operation })
 }
 
 /// A change with its sequence in the table, which is negative if it has none of its own.
 pub(super) fn record(row: &Row) -> Read<(i64, Record)> {
     let mut row = Reader::new(row);
-    let ChangeRow { sequence, partner, cause, subject } = change_row(&mut row)?;
-    let body: Option<&[u8]> = row.get()?;
-    let change = match (body, subject, cause) {
-        (Some(body), ..) => {
-            let record: ChangeRecord<'_> = codec::unseal(body).map_err(|_| Damaged)?;
-            record.try_into().map_err(|_| Damaged)?
-        }
-        (None, Some(Subject::Offer { application, offer, status }), Some(Cause { at, .. })) => {
+    let ChangeRow { sequence, cause, event } = change_row(&mut row)?;
+    let change = match (row.get::<Option<&[u8]>>()?, event, cause) {
+        (Some(body), ..) => codec::unseal::<ChangeRecord<'_>>(body)?.try_into()?,
+        (None, Some((partner, Subject::Offer { application, offer, status })), Some(Cause { at, .. })) => {
             Change::OfferMoved { offer: OfferKey { partner, application, offer }, status, at }
-        }
-        (None, Some(Subject::Buyer(_)), Some(_)) => {
-            let (buyer, StoredBuyer { partner, fingerprint, created_at: at, description }) = buyer_of(&mut row)?;
-            Change::BuyerCreated { partner, buyer, description: description.into(), fingerprint, at }
         }
         _ => return Err(Damaged),
     };

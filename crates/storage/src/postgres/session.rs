@@ -3,6 +3,7 @@
 use super::error::DbError;
 use super::health::Health;
 use super::pool::{Object, Pool};
+use lendpay_domain::Timestamp;
 use lendpay_domain::store::Answer;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::atomic::Ordering;
@@ -11,6 +12,21 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 pub(super) type Parameters<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// A parameter with its value.
+pub(super) type Parameter<'a> = Box<dyn ToSql + Sync + Send + 'a>;
+
+/// Arrays for a statement: one for each expression, with a value for each row.
+macro_rules! columns {
+    ($rows:expr, |$row:ident| $($value:expr),+ $(,)?) => {
+        vec![$(Box::new($rows.iter().map(|$row| $value).collect::<Vec<_>>()) as $crate::postgres::session::Parameter<'_>),+]
+    };
+}
+pub(super) use columns;
+
+fn by_reference<'a>(parameters: &'a [Parameter<'_>]) -> Vec<&'a (dyn ToSql + Sync)> {
+    parameters.iter().map(|it| &**it as &(dyn ToSql + Sync)).collect()
+}
 
 /// A connection for a while. Dropped, whatever it has begun is rolled back.
 pub(super) struct Session(Option<Object>);
@@ -35,8 +51,42 @@ impl Session {
         in_time(connection.step, connection.client.query(&statement, parameters)).await
     }
 
-    pub(super) async fn row(&self, sql: &'static str, parameters: Parameters<'_>) -> Result<Option<Row>, DbError> {
-        Ok(self.rows(sql, parameters).await?.into_iter().next())
+    /// The row that a statement without a key gives.
+    pub(super) async fn row(&self, sql: &'static str) -> Result<Row, DbError> {
+        self.rows(sql, &[]).await?.into_iter().next().ok_or(DbError::Damaged)
+    }
+
+    /// Reads the rows of so many keys, unless that is none.
+    pub(super) async fn load(
+        &self,
+        sql: &'static str,
+        count: usize,
+        keys: Vec<Parameter<'_>>,
+    ) -> Result<Vec<Row>, DbError> {
+        if count == 0 { Ok(Vec::new()) } else { self.rows(sql, &by_reference(&keys)).await }
+    }
+
+    /// Runs a statement that must change so many rows, unless that is none.
+    pub(super) async fn change(
+        &self,
+        sql: &'static str,
+        count: usize,
+        values: Vec<Parameter<'_>>,
+    ) -> Result<(), DbError> {
+        let changed = if count == 0 { 0 } else { self.run(sql, &by_reference(&values)).await? };
+        if changed == count { Ok(()) } else { Err(DbError::Raced) }
+    }
+
+    /// The same with a first parameter of its own: the version of the rows from here on.
+    pub(super) async fn change_at(
+        &self,
+        sql: &'static str,
+        version: Timestamp,
+        count: usize,
+        mut values: Vec<Parameter<'_>>,
+    ) -> Result<(), DbError> {
+        values.insert(0, Box::new(version));
+        self.change(sql, count, values).await
     }
 
     /// Runs a statement; returns how many rows it changed.

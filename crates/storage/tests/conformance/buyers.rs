@@ -1,10 +1,10 @@
 //! Buyers, and creating one twice.
 
 use super::samples::*;
-use lendpay_domain::Store;
 use lendpay_domain::buyer::{BankAccount, Buyer, Description};
 use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome};
 use lendpay_domain::event::Subject;
+use lendpay_domain::{Store, StoreError};
 use std::sync::Arc;
 
 fn buyer_of(command: &CreateBuyer) -> Buyer {
@@ -17,6 +17,7 @@ fn buyer_of(command: &CreateBuyer) -> Buyer {
 }
 
 pub async fn a_buyer_comes_back_exactly<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
     let empty_account = Description { bank_account: Some(BankAccount::default()), ..Description::default() };
     let odd = Description { name: Some(String::new()), kind: Some(0), ..Description::default() };
     for (n, description) in (1..).zip([description(), Description::default(), empty_account, odd]) {
@@ -34,6 +35,7 @@ pub async fn a_buyer_comes_back_exactly<S: Store>(store: &Arc<S>) {
 }
 
 pub async fn a_creation_is_replayed_identically<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
     let first = creation(1, 1, Some("k"), description(), 3);
     let wanted = buyer_of(&first);
     assert_eq!(store.run(first).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
@@ -45,6 +47,7 @@ pub async fn a_creation_is_replayed_identically<S: Store>(store: &Arc<S>) {
 }
 
 pub async fn a_key_with_another_payload_is_told<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
     let first = creation(1, 1, Some("k"), description(), 3);
     store.run(first.clone()).await.expect("works");
     let other = Description { name: Some("other".into()), ..description() };
@@ -56,6 +59,7 @@ pub async fn a_key_with_another_payload_is_told<S: Store>(store: &Arc<S>) {
 
 pub async fn partners_keys_do_not_meet<S: Store>(store: &Arc<S>) {
     for p in [1, 2] {
+        with_partner(&**store, p).await;
         let command = creation(p, p, Some("k"), description(), 3);
         let wanted = buyer_of(&command);
         assert_eq!(store.run(command).await, Ok(CreateBuyerOutcome::Created(wanted)));
@@ -63,6 +67,7 @@ pub async fn partners_keys_do_not_meet<S: Store>(store: &Arc<S>) {
 }
 
 pub async fn without_a_key_every_creation_is_new<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
     for n in 1..4 {
         let command = creation(1, n, None, description(), 3);
         let wanted = buyer_of(&command);
@@ -73,6 +78,7 @@ pub async fn without_a_key_every_creation_is_new<S: Store>(store: &Arc<S>) {
 
 /// A body of 64 KiB, kept as it was given.
 pub async fn the_longest_buyer_is_kept<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
     for n in 1..40 {
         let long = Description { name: Some("é🏭".repeat(10_900)), ..description() };
         let command = creation(1, n, Some(&n.to_string()), long, 3);
@@ -81,4 +87,41 @@ pub async fn the_longest_buyer_is_kept<S: Store>(store: &Arc<S>) {
         assert_eq!(store.find_buyer(command.id).await, Ok(Some(wanted)));
     }
     assert_eq!(types_after(&**store, 0).await.len(), 39);
+}
+
+/// Nobody can cause it: ids are random, or follow from the partner and its key.
+pub async fn an_id_is_one_buyers_whatever_its_partner<S: Store>(store: &Arc<S>) {
+    for p in [1, 2] {
+        with_partner(&**store, p).await;
+    }
+    let first = creation(1, 1, None, description(), 3);
+    let wanted = buyer_of(&first);
+    store.run(first).await.expect("works");
+    // With a fingerprint, as a key's would be, and without.
+    for p in [1, 2] {
+        let again = creation(p, 1, None, description(), 4);
+        let repeatable = CreateBuyer { fingerprint: Some(again.buyer.fingerprint()), ..again.clone() };
+        for command in [again, repeatable] {
+            assert_eq!(store.run(command).await, Err(StoreError::Unavailable), "{p}");
+        }
+    }
+    assert_eq!(store.find_buyer(buyer_id(1)).await, Ok(Some(wanted)));
+    assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
+    let next = creation(2, 2, None, description(), 5);
+    assert_eq!(store.run(next.clone()).await, Ok(CreateBuyerOutcome::Created(buyer_of(&next))));
+}
+
+pub async fn a_buyer_needs_its_partner<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 2).await;
+    for key in [None, Some("k")] {
+        let command = creation(1, 1, key, description(), 3);
+        assert_eq!(store.run(command.clone()).await, Err(StoreError::Unavailable));
+        assert_eq!(store.find_buyer(command.id).await, Ok(None));
+    }
+    assert_eq!(all_events(&**store).await, []);
+    with_partner(&**store, 1).await;
+    for key in [None, Some("k")] {
+        let command = creation(1, 1, key, description(), 3);
+        assert_eq!(store.run(command.clone()).await, Ok(CreateBuyerOutcome::Created(buyer_of(&command))));
+    }
 }

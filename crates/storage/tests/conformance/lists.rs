@@ -57,6 +57,9 @@ pub async fn an_applications_offers_are_listed_and_no_others<S: Store>(store: &A
 }
 
 pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S>) {
+    for p in [0, 1] {
+        with_partner(&**store, p).await;
+    }
     let mut wanted: Vec<Buyer> = Vec::new();
     for n in 1..20 {
         let number = (n % 3 != 0).then(|| format!("number {}", n % 3));

@@ -93,6 +93,7 @@ pub async fn accepts_of_one_offer<S: Store>(store: &Arc<S>) {
 }
 
 pub async fn creations_with_one_key<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
     let callers: Vec<_> = (0..64)
         .map(|n| {
             let store = Arc::clone(store);

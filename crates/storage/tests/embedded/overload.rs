@@ -27,6 +27,7 @@ async fn more_than_the_queue_holds_is_refused_and_the_rest_is_done() {
     let mut options = EmbeddedOptions::default();
     options.queue = 8;
     let store = EmbeddedStore::open(directory.path(), options).expect("opens");
+    with_partner(&store, 1).await;
     let mut waiting = Vec::new();
     let mut context = Context::from_waker(Waker::noop());
     // Handing over takes a microsecond and a group takes a sync: the queue fills up.
@@ -51,6 +52,7 @@ async fn more_than_the_queue_holds_is_refused_and_the_rest_is_done() {
 async fn what_is_too_long_is_refused_and_nothing_is_done() {
     let directory = empty();
     let store = open(directory.path());
+    with_partner(&store, 1).await;
     let mut long = description();
     long.name = Some("x".repeat(lendpay_domain::import::TEXT_LIMIT + 2_000));
     assert_eq!(store.run(creation(1, 1, None, long, 3)).await, Err(StoreError::Unavailable));
@@ -64,6 +66,7 @@ async fn what_is_too_long_is_refused_and_nothing_is_done() {
 async fn long_values_go_into_no_file_of_their_own() {
     let directory = empty();
     let store = open(directory.path());
+    with_partner(&store, 1).await;
     crate::seen::together(60, async |n| {
         let mut long = description();
         long.name = Some("x".repeat(65_000));

@@ -17,6 +17,9 @@ const FEW: u64 = 5;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_partner_with_2000_waiting_commands_delays_another_by_a_few_groups() {
     let backend = Postgres::fresh().await;
+    for p in [1, 2] {
+        with_partner(&**backend.store(), p).await;
+    }
     let next = Arc::new(AtomicU64::new(1_000));
     let mut busy = JoinSet::new();
     for _ in 0..BUSY {

@@ -226,7 +226,8 @@ async fn a_command_that_the_database_rejects_fails_alone_and_at_once() {
     let store = Postgres::at(&url).await.store;
     with_partner(&*store, 1).await;
     // 23514 and 54000.
-    let sql = "ALTER TABLE buyers ADD CHECK (name <> 'bad'); CREATE INDEX ON buyers (country_code)";
+    let sql =
+        "ALTER TABLE buyers ADD CHECK (registration_number <> 'bad'); CREATE INDEX ON buyers (registration_number)";
     Cluster::shared().sql(url.rsplit('/').next().expect("a name"), sql);
     let mut state = 1_u32;
     let random = std::iter::repeat_with(|| {
@@ -237,8 +238,8 @@ async fn a_command_that_the_database_rejects_fails_alone_and_at_once() {
     let begin = Instant::now();
     let commands = (0..64).map(|n| {
         let described = match n {
-            20 => Description { name: Some("bad".into()), ..description() },
-            40 => Description { country_code: Some(long.clone()), ..description() },
+            20 => Description { registration_number: Some("bad".into()), ..description() },
+            40 => Description { registration_number: Some(long.clone()), ..description() },
             _ => description(),
         };
         store.run(creation(1, n, None, described, 1))
@@ -250,4 +251,24 @@ async fn a_command_that_the_database_rejects_fails_alone_and_at_once() {
         }
     }
     assert!(begin.elapsed() < Duration::from_secs(5), "{:?}", begin.elapsed());
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_damaged_row_fails_only_the_commands_that_look_at_it() {
+    let url = Cluster::shared().database();
+    let store = Postgres::at(&url).await.store;
+    with_partner(&*store, 1).await;
+    for n in 0..64 {
+        with_offer(&*store, 1, n, terms()).await;
+    }
+    let sql = format!("UPDATE offers SET terms = set_byte(terms, 3, 0) WHERE offer_id = '{}'", offer(20));
+    Cluster::shared().sql(url.rsplit('/').next().expect("a name"), &sql);
+    let outcomes = join_all((0..64).map(|n| store.run(accept(1, n, 1)))).await;
+    for (n, outcome) in outcomes.into_iter().enumerate() {
+        match n {
+            20 => assert_eq!(outcome, Err(StoreError::Corrupt)),
+            _ => assert!(matches!(outcome, Ok(MoveOutcome::Done(_))), "{n}: {outcome:?}"),
+        }
+    }
+    assert_eq!(store.find_offer(application(1), offer(20), at(1)).await, Err(StoreError::Corrupt));
 }

@@ -12,6 +12,7 @@ use lendpay_domain::store::{Commands as _, Queries as _};
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_text_comes_back_as_it_was() {
     let backend = Postgres::fresh().await;
+    with_partner(&**backend.store(), 1).await;
     for (n, text) in
         (1..).zip(["\0", "a\0b", "\u{1a}", "\u{1a}0", "\u{1a}1\0", "\\0", "\u{fffe}\u{feff}\u{2028}", "'; --"])
     {
@@ -28,6 +29,7 @@ async fn every_text_comes_back_as_it_was() {
 async fn a_registration_number_of_60_kb_is_kept_and_found() {
     let backend = Postgres::fresh().await;
     let store = backend.store();
+    with_partner(&**store, 1).await;
     // What no compression makes small, and what it does.
     let mut state = 1_u64;
     let random = std::iter::repeat_with(|| {

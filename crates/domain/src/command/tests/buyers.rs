@@ -49,7 +49,8 @@ fn a_creation_meets_every_buyer_that_may_have_its_id() {
             // With the same id, however unlikely.
             CreateBuyer { id: command.id, ..creation(p, 1, key, description, 3) }
         });
-        let world = world(before.iter().map(created));
+        let partners = [1, 2].map(|p| partner_put(p, None));
+        let world = world(partners.into_iter().chain(before.iter().map(created)));
         let decided = ask(&world, &command).map(|decision| (decision.outcome, decision.changes));
         let earlier = || buyer_of(before.as_ref().expect("there"));
         let wanted = match is {
@@ -69,10 +70,22 @@ fn a_creation_meets_every_buyer_that_may_have_its_id() {
 fn keys_of_partners_do_not_meet_and_no_key_means_a_new_buyer() {
     let (first, second) = (creation(1, 1, Some("k"), description(), 3), creation(2, 1, Some("k"), description(), 3));
     assert_ne!(first.id, second.id);
-    let decision = ask(&world([created(&first)]), &second).expect("decided");
+    let partners = || [1, 2].map(|p| partner_put(p, None)).into_iter();
+    let decision = ask(&world(partners().chain([created(&first)])), &second).expect("decided");
     assert_eq!(decision.outcome, CreateBuyerOutcome::Created(buyer_of(&second)));
     let (third, fourth) = (creation(1, 1, None, description(), 3), creation(1, 2, None, description(), 3));
     assert_eq!((third.id, third.fingerprint), (buyer_id(1), None));
-    let decision = ask(&world([created(&third)]), &fourth).expect("decided");
+    let decision = ask(&world(partners().chain([created(&third)])), &fourth).expect("decided");
     assert_eq!(decision.outcome, CreateBuyerOutcome::Created(buyer_of(&fourth)));
+}
+
+#[test]
+fn a_creation_needs_its_partner() {
+    let refused = Err(DecideError::Contradiction("the partner of a new buyer does not exist"));
+    for key in [None, Some("k")] {
+        let command = creation(1, 1, key, description(), 3);
+        assert_eq!(ask(&world([]), &command), refused);
+        assert_eq!(ask(&world([partner_put(2, None)]), &command), refused);
+        assert!(ask(&world([partner_put(1, None)]), &command).is_ok());
+    }
 }
