@@ -7,7 +7,7 @@ use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::event::{Actor, Event, EventPage, Subject};
 use lendpay_domain::idempotency::Fingerprint;
-use lendpay_domain::key::{Area, KeyHash, KeyInUse, KeyRecord};
+use lendpay_domain::key::{Access, Area, Areas, KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::{Details, Duration, FundingType, Offer, OfferType, RedirectUrl, Status, Terms};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::Application;
@@ -144,15 +144,28 @@ pub(super) fn partner(row: &Row) -> Read<Versioned<Partner>> {
     row.versioned(partner)
 }
 
+/// Reads what `write` has made of areas and access.
+fn rights(text: &str) -> Read<(Areas, Access)> {
+    let (areas, access) = match text.strip_suffix(Access::Read.name()) {
+        Some(areas) => (areas, Access::Read),
+        None => (text, Access::Full),
+    };
+    let area = |name: &str| Area::ALL.into_iter().find(|area| area.name() == name).ok_or(Damaged);
+    Ok((areas.split_terminator(',').map(area).collect::<Read<_>>()?, access))
+}
+
 pub(super) fn key(row: &Row) -> Read<Versioned<KeyInUse>> {
     let mut row = Reader::new(row);
-    let area = |name: &str| Area::ALL.into_iter().find(|area| area.name() == name).ok_or(Damaged);
+    let (partner, id) = (row.partner_id()?, KeyId::new(row.get()?));
+    let (hash, name) = (KeyHash::from_bytes(row.bytes()?.ok_or(Damaged)?), row.name()?);
+    let (areas, access) = rights(row.get()?)?;
     let key = KeyRecord {
-        partner: row.partner_id()?,
-        id: KeyId::new(row.get()?),
-        hash: KeyHash::from_bytes(row.bytes()?.ok_or(Damaged)?),
-        name: row.name()?,
-        areas: row.get::<&str>()?.split_terminator(',').map(area).collect::<Read<_>>()?,
+        partner,
+        id,
+        hash,
+        name,
+        areas,
+        access,
         created_at: row.time()?.ok_or(Damaged)?,
         expires_at: row.time()?,
         revoked_at: row.time()?,

@@ -14,7 +14,7 @@ use crate::records::ChangeRecord;
 use lendpay_domain::buyer::{BankAccount, Description};
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::event::Subject;
-use lendpay_domain::key::KeyInUse;
+use lendpay_domain::key::{Access, Area, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Terms;
 use lendpay_domain::view::{Overlay, StoredOffer, View as _};
 use lendpay_domain::{ApplicationId, OfferId, PartnerId, Timestamp};
@@ -162,7 +162,7 @@ async fn write_keys(session: &Session, view: &Overlay<Rows>, version: Timestamp)
                 it.key.id.uuid(),
                 it.key.hash.to_bytes().to_vec(),
                 kept(it.key.name.as_str()),
-                it.key.areas.iter().map(|area| area.name()).collect::<Vec<_>>().join(","),
+                rights(&it.key),
                 micros(it.key.created_at),
                 nanos(it.key.created_at),
                 it.key.expires_at.map(micros),
@@ -182,6 +182,12 @@ async fn write_keys(session: &Session, view: &Overlay<Rows>, version: Timestamp)
         run_at(session, sql::UPDATE_KEYS, version, old.len(), changed),
     )?;
     Ok(())
+}
+
+/// The areas of a key, and `read` if it may only read.
+fn rights(key: &KeyRecord) -> String {
+    let areas = key.areas.iter().map(Area::name);
+    areas.chain((key.access == Access::Read).then_some(Access::Read.name())).collect::<Vec<_>>().join(",")
 }
 
 async fn write_applications(session: &Session, view: &Overlay<Rows>, version: Timestamp) -> Result<(), DbError> {
