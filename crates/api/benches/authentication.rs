@@ -14,7 +14,7 @@ use jsonwebtoken::{Algorithm, EncodingKey, Header};
 use lendpay_api::{Clock, KeySource, OAuth, PartnerSettings, Tokens, event_id, partner_side};
 use lendpay_domain::command::{AddKey, PutPartner, Stamp};
 use lendpay_domain::event::Actor;
-use lendpay_domain::key::{ApiKey, Area, KeyRecord};
+use lendpay_domain::key::{Access, ApiKey, Area, KeyRecord};
 use lendpay_domain::store::Commands as _;
 use lendpay_domain::text::Name;
 use lendpay_domain::{KeyId, OperationId, PartnerId, Timestamp};
@@ -154,6 +154,7 @@ async fn fill(store: &EmbeddedStore) -> Result<String, Box<dyn Error>> {
             hash: key.hash(),
             name,
             areas: Area::ALL.into_iter().collect(),
+            access: Access::Full,
             created_at: at,
             expires_at: None,
             revoked_at: None,

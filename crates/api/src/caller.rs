@@ -3,11 +3,12 @@
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::rate_limit::Limiter;
+use crate::tokens::scheme::{Scope, Scopes};
 use crate::tokens::{Refusal, Tokens};
 use crate::turns::Turns;
 use lendpay_domain::PartnerId;
 use lendpay_domain::event::Actor;
-use lendpay_domain::key::{Area, Areas, KeyHash};
+use lendpay_domain::key::{Access, Area, Areas, KeyHash};
 use lendpay_domain::store::{Commands, Queries};
 use poem::http::{HeaderMap, header};
 use poem::{Request, RequestBody};
@@ -55,13 +56,15 @@ impl Token {
     }
 }
 
-/// A caller that may use an area.
+/// A caller that may do what it asks for.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Caller {
     /// The partner that it acts for.
     pub partner: PartnerId,
     /// Who it is in events.
     pub actor: Actor,
+    /// What it may see events of: the areas of its key. A token with the scope for events may see all.
+    pub areas: Areas,
 }
 
 /// What decides who gets in.
@@ -78,22 +81,26 @@ pub(crate) struct Gate {
 /// Who a caller is, before it is asked what it may do.
 struct Known {
     caller: Caller,
-    areas: Areas,
-    /// What it is told when its areas do not hold the one it wants.
-    refusal: fn(Area) -> Failure,
+    rights: Rights,
+}
+
+/// What a caller may do.
+enum Rights {
+    Key(Areas, Access),
+    Token(Scopes),
 }
 
 impl Gate {
-    /// Checks credentials, then the rate, then the area (contract 2.6). Notes the partner, and what it has left.
+    /// Checks credentials, then the rate, then the area and the scope (contract 2.6). Notes the partner, and what it has left.
     pub async fn admit<S: Commands + Queries>(
         &self,
         store: &S,
         credentials: &Credentials,
-        area: Area,
+        scope: Scope,
         context: &Context,
     ) -> Result<Caller, Failure> {
         let known = self.authenticate(store, credentials, context).await;
-        let Some(limiter) = &self.limiter else { return known?.into(area) };
+        let Some(limiter) = &self.limiter else { return known?.into(scope) };
         match known {
             Ok(known) => {
                 let (allowance, verdict) = limiter.count(known.caller.partner);
@@ -101,7 +108,7 @@ impl Gate {
                 if verdict.is_err() {
                     self.turns.refuse(known.caller.partner).await;
                 }
-                verdict.and_then(|()| known.into(area))
+                verdict.and_then(|()| known.into(scope))
             }
             Err(failure) => {
                 if failure.is_unauthenticated() {
@@ -128,14 +135,21 @@ impl Gate {
         let key = store.find_key(hash).await?.filter(|key| key.is_valid(context.at)).ok_or(Failure::InvalidApiKey)?;
         context.set_partner(key.partner);
         store.note_use(hash, context.at);
-        let caller = Caller { partner: key.partner, actor: Actor::Key(key.id) };
-        Ok(Known { caller, areas: key.areas, refusal: Failure::InsufficientScope })
+        let caller = Caller { partner: key.partner, actor: Actor::Key(key.id), areas: key.areas };
+        Ok(Known { caller, rights: Rights::Key(key.areas, key.access) })
     }
 }
 
 impl Known {
-    fn into(self, area: Area) -> Result<Caller, Failure> {
-        if self.areas.contains(area) { Ok(self.caller) } else { Err((self.refusal)(area)) }
+    fn into(self, scope: Scope) -> Result<Caller, Failure> {
+        match self.rights {
+            Rights::Key(areas, _) if !scope.areas().iter().any(|area| areas.contains(area)) => {
+                Err(Failure::InsufficientScope(scope))
+            }
+            Rights::Key(_, Access::Read) if scope.access() == Access::Full => Err(Failure::ReadOnlyKey),
+            Rights::Token(scopes) if !scopes.contains(scope) => Err(Failure::MissingScope(scope)),
+            Rights::Key(..) | Rights::Token(_) => Ok(self.caller),
+        }
     }
 }
 
@@ -148,8 +162,8 @@ async fn holder_of(store: &impl Queries, tokens: &Tokens, token: &Token, context
     let verified = tokens.verify(&token.0, context.at).await.map_err(refused)?;
     let partner = store.find_client(&verified.client).await?.ok_or_else(|| refused(Refusal::NoPartner))?;
     context.set_partner(partner);
-    let caller = Caller { partner, actor: Actor::OAuthClient };
-    Ok(Known { caller, areas: verified.areas, refusal: Failure::MissingScope })
+    let caller = Caller { partner, actor: Actor::OAuthClient, areas: Area::ALL.into_iter().collect() };
+    Ok(Known { caller, rights: Rights::Token(verified.scopes) })
 }
 
 impl<'a> ApiExtractor<'a> for Credentials {

@@ -22,14 +22,22 @@ pub enum Failure {
     InvalidApiKey,
     /// The bearer token is not accepted.
     InvalidToken,
-    /// The key does not cover the area.
-    InsufficientScope(Area),
-    /// The token has no scope for the area.
-    MissingScope(Area),
+    /// The key covers no area of the operation.
+    InsufficientScope(Scope),
+    /// The key may only read.
+    ReadOnlyKey,
+    /// The token has not the scope of the operation.
+    MissingScope(Scope),
     /// The caller has no such offer.
     OfferNotFound,
-    /// The offer's status does not allow an accept.
+    /// The caller has no such buyer.
+    BuyerNotFound,
+    /// The offer's status does not allow an accept or a decline.
     OfferRefused(IllegalMove),
+    /// The cursor is past the end of the events, or of another history.
+    CursorUnknown,
+    /// Parameters of the query are not acceptable; one message for each problem, beginning with the parameter's name.
+    BadParameters(Vec<String>),
     /// The partner, or an address that fails to authenticate, has made too many requests. Seconds to wait.
     RateLimited(u64),
     /// Nothing has this address.
@@ -102,6 +110,9 @@ impl Failure {
                 "Not allowed",
                 "Your credentials are valid but do not cover this part of the API.",
             ),
+            Self::ReadOnlyKey => {
+                (StatusCode::FORBIDDEN, "InsufficientScope", "Not allowed", "Your API key is valid but may only read.")
+            }
             Self::MissingScope(_) => (
                 StatusCode::FORBIDDEN,
                 "InsufficientScope",
@@ -114,6 +125,16 @@ impl Failure {
                 "Offer not found",
                 "You have no offer with this identifier in an application with this identifier.",
             ),
+            Self::BuyerNotFound => {
+                (StatusCode::NOT_FOUND, "NotFound", "Buyer not found", "You have no buyer with this identifier.")
+            }
+            Self::CursorUnknown => return OperatorFailure::CursorUnknown.presentation(),
+            Self::BadParameters(_) => (
+                StatusCode::BAD_REQUEST,
+                "BadRequest",
+                "Invalid parameters",
+                "The parameters of the query are not acceptable.",
+            ),
             Self::OfferRefused(illegal) => {
                 let (code, title, message) = match illegal.from {
                     Status::CustomerDeclined => {
@@ -121,10 +142,11 @@ impl Failure {
                     }
                     Status::Archived => ("OfferArchived", "Offer archived", "This offer has been archived."),
                     Status::Expired => ("OfferExpired", "Offer expired", "This offer is no longer valid."),
-                    // The life cycle accepts these.
-                    Status::Offered | Status::CustomerAccepted | Status::Advanced => {
-                        return Self::Internal.presentation();
+                    Status::CustomerAccepted | Status::Advanced => {
+                        ("OfferAccepted", "Offer accepted", "The customer has accepted this offer.")
                     }
+                    // The life cycle lets it move.
+                    Status::Offered => return Self::Internal.presentation(),
                 };
                 (StatusCode::CONFLICT, code, title, message)
             }
@@ -242,15 +264,15 @@ impl Failure {
     /// The messages for `errors`.
     fn details(&self) -> Vec<String> {
         match self {
-            Self::BadBuyer(problems) => problems.clone(),
+            Self::BadBuyer(problems) | Self::BadParameters(problems) => problems.clone(),
             Self::BadBody(problem) => vec![problem.clone()],
             Self::OfferRefused(illegal) => vec![illegal.to_string()],
             Self::Operator(failure) => failure.details(),
-            Self::InsufficientScope(area) => vec![match area {
-                Area::Lending => "The key's areas do not include lending.".to_owned(),
-                Area::Payments => "The key's areas do not include payments.".to_owned(),
-            }],
-            Self::MissingScope(area) => vec![format!("The token needs the scope {}.", Scope::of(*area).text())],
+            Self::InsufficientScope(scope) => {
+                let areas: Vec<_> = scope.areas().iter().map(Area::name).collect();
+                vec![format!("The key's areas do not include {}.", areas.join(" or "))]
+            }
+            Self::MissingScope(scope) => vec![format!("The token needs the scope {}.", scope.text())],
             _ => Vec::new(),
         }
     }
@@ -270,8 +292,8 @@ impl Failure {
                 HeaderValue::from_static("Bearer realm=\"lendpay\", error=\"invalid_token\""),
             )),
             Self::Operator(failure) => failure.header(),
-            Self::MissingScope(area) => {
-                let scope = Scope::of(*area).text();
+            Self::MissingScope(scope) => {
+                let scope = scope.text();
                 let challenge = format!("Bearer realm=\"lendpay\", error=\"insufficient_scope\", scope=\"{scope}\"");
                 Some((header::WWW_AUTHENTICATE, challenge.try_into().expect("scopes are ASCII")))
             }

@@ -15,6 +15,7 @@ pub mod document;
 mod failure;
 #[cfg(test)]
 mod fuzz;
+mod negotiation;
 mod operations;
 mod operator_failure;
 mod operator_hosts;
@@ -47,5 +48,5 @@ pub use rate_limit::{BadRateLimit, RateLimit, network};
 pub use refusal::refusal;
 pub use shell::{FirstByte, Limits};
 pub use side::Side;
-pub use tokens::{KeySource, OAuth, Tokens};
+pub use tokens::{KeySource, OAuth, Scope, Tokens};
 pub use trace::{Span, TraceParent, Traces};

@@ -1,7 +1,6 @@
 //! The pages for people and generators: Swagger UI and the document in both forms. Nothing is loaded from outside.
 
-mod negotiation;
-
+use crate::negotiation;
 use crate::shell::Route;
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};

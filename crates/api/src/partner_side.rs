@@ -4,8 +4,16 @@ use crate::caller::Gate;
 use crate::clock::Clock;
 use crate::counts::RequestCounts;
 use crate::document::partner;
+use crate::operations::Reads;
 use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
+use crate::operations::decline_offer::DeclineOfferApi;
+use crate::operations::get_buyer::GetBuyerApi;
+use crate::operations::get_offer::GetOfferApi;
+use crate::operations::list_applications::ListApplicationsApi;
+use crate::operations::list_buyers::ListBuyersApi;
+use crate::operations::list_events::ListEventsApi;
+use crate::operations::list_offers::ListOffersApi;
 use crate::rate_limit::{Limiter, RateLimit};
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
@@ -33,6 +41,25 @@ pub struct PartnerSettings {
     pub traces: Option<Arc<dyn Traces>>,
 }
 
+/// The operations. The document lists them in this order.
+pub(crate) type Operations<S> = (
+    (AcceptOfferApi<S>, CreateBuyerApi<S>, DeclineOfferApi<S>),
+    (ListApplicationsApi<S>, ListOffersApi<S>, GetOfferApi<S>),
+    (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>),
+);
+
+fn operations<S: Commands + Queries>(store: Arc<S>, gate: Gate, checks: BuyerChecks) -> Operations<S> {
+    let reads = Arc::new(Reads { store: Arc::clone(&store), gate: gate.clone() });
+    let r = || Arc::clone(&reads);
+    let decline = DeclineOfferApi { store: Arc::clone(&store), gate: gate.clone() };
+    let accept = AcceptOfferApi { store: Arc::clone(&store), gate: gate.clone() };
+    (
+        (accept, CreateBuyerApi { store, gate, checks }, decline),
+        (ListApplicationsApi(r()), ListOffersApi(r()), GetOfferApi(r())),
+        (ListBuyersApi(r()), GetBuyerApi(r()), ListEventsApi(r())),
+    )
+}
+
 /// Everything that partners reach.
 pub fn partner_side<S: Commands + Queries>(
     store: Arc<S>,
@@ -52,13 +79,11 @@ pub fn counted_partner_side<S: Commands + Queries>(
     let (tokens, token_url) = settings.oauth.map(|oauth| (oauth.tokens, oauth.token_url)).unzip();
     let gate =
         Gate { tokens, limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))), turns: Arc::default() };
-    let lending = AcceptOfferApi { store: Arc::clone(&store), gate: gate.clone() };
-    let payments = CreateBuyerApi { store, gate, checks: settings.buyer_checks };
     let document = partner::served(token_url.as_deref());
     let (pages, mut routes) = document.pages().add(Route::new(), "");
     routes.extend(document.routes(Side::Partner));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let operations = OpenApiService::new((lending, payments), "", "").into_endpoint();
+    let operations = OpenApiService::new(operations(store, gate, settings.buyer_checks), "", "").into_endpoint();
     let inner = Inside { operations, pages };
     let PartnerSettings { limits, traces, .. } = settings;
     Shell { inner, clock, limits, routes: Routes(routes), side: Side::Partner, counts, traces }
@@ -76,7 +101,7 @@ impl Endpoint for Inside {
 
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let path = request.uri().path();
-        if path.starts_with("/lending/") || path.starts_with("/payments/") {
+        if path.starts_with("/lending/") || path.starts_with("/payments/") || path == "/events" {
             self.operations.call(request).await
         } else {
             self.pages.call(request).await

@@ -56,6 +56,29 @@ impl FromIterator<Area> for Areas {
     }
 }
 
+/// What a key may do in its areas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Access {
+    /// Everything.
+    #[default]
+    Full,
+    /// Read, and change nothing.
+    Read,
+}
+
+impl Access {
+    /// Every kind of access.
+    pub const ALL: [Self; 2] = [Self::Full, Self::Read];
+
+    /// The name that operators write.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Read => "read",
+        }
+    }
+}
+
 /// A key's secret. Exists only from its creation to the answer that shows it.
 pub struct ApiKey(String);
 
@@ -132,6 +155,8 @@ pub struct KeyRecord {
     pub name: Name,
     /// What it may be used for.
     pub areas: Areas,
+    /// What it may do there.
+    pub access: Access,
     /// When it was created.
     pub created_at: Timestamp,
     /// From this moment on it is refused.
@@ -192,6 +217,7 @@ mod tests {
             hash: KeyHash::of("x"),
             name: Name::parse("x").expect("a name"),
             areas: Areas::default(),
+            access: Access::Full,
             created_at: at(0),
             expires_at,
             revoked_at,

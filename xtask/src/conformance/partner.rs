@@ -28,6 +28,11 @@ pub fn test(shell: &Shell, seed: u32) -> anyhow::Result<()> {
         for status in [201, 400, 401] {
             must_have(&reached, "CreateBuyer", status)?;
         }
+        for operation in ["DeclineOffer", "ListApplications", "ListOffers", "GetOffer", "ListBuyers", "ListEvents"] {
+            for status in [200, 401] {
+                must_have(&reached, operation, status)?;
+            }
+        }
     }
     Ok(())
 }

@@ -1,23 +1,87 @@
 //! Examples, made from real values by the same conversions that make real answers.
 
 use super::finish::Example;
+use crate::wire::application::ApplicationList;
 use crate::wire::buyer::{Buyer, description};
 use crate::wire::fields::Fields;
-use crate::wire::offer::Offer;
+use crate::wire::offer::{Offer, OfferList};
+use crate::wire::partner_event::EventList;
 use lendpay_domain::buyer_checks::{self, BuyerChecks};
 use lendpay_domain::decimal::{Amount, Rate};
+use lendpay_domain::event::{self, Actor, EventPage, Subject};
 use lendpay_domain::offer::{self, Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
-use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, Timestamp, buyer};
+use lendpay_domain::page::Page;
+use lendpay_domain::query::{self, OfferCursor};
+use lendpay_domain::{
+    ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp, buyer,
+};
+use serde::Serialize;
 use serde_json::json;
-use uuid::uuid;
+use uuid::{Uuid, uuid};
+
+const APPLICATION: Uuid = uuid!("5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21");
+
+/// Offers in a status.
+fn offers_that_are(status: Status) -> Vec<Example> {
+    let moved = |(summary, offer): (&str, offer::Offer)| {
+        (summary.to_owned(), json!(Offer::from(offer::Offer { status, ..offer })))
+    };
+    offered().into_iter().map(moved).collect()
+}
 
 /// Offers as AcceptOffer answers them.
 pub(super) fn offers() -> Vec<Example> {
-    let accepted = |(summary, offer): (&str, offer::Offer)| {
-        let offer = offer::Offer { status: Status::CustomerAccepted, ..offer };
-        (summary.to_owned(), json!(Offer::from(offer)))
+    offers_that_are(Status::CustomerAccepted)
+}
+
+/// Offers as DeclineOffer answers them.
+pub(super) fn declined() -> Vec<Example> {
+    offers_that_are(Status::CustomerDeclined)
+}
+
+/// Offers as GetOffer answers them.
+pub(super) fn read_offers() -> Vec<Example> {
+    offers_that_are(Status::Offered)
+}
+
+fn last_page(list: impl Serialize) -> Vec<Example> {
+    vec![("The last page".to_owned(), json!(list))]
+}
+
+/// Offers as ListOffers answers them.
+pub(super) fn offer_list() -> Vec<Example> {
+    let items = offered().into_iter().map(|(_, offer)| offer).collect();
+    last_page(OfferList::from(Page { items, next: None::<OfferCursor> }))
+}
+
+/// Applications as ListApplications answers them.
+pub(super) fn application_list() -> Vec<Example> {
+    let application =
+        query::Application { id: ApplicationId::new(APPLICATION), partner: PartnerId::from_bytes([0; 16]) };
+    last_page(ApplicationList::from(Page { items: vec![application], next: None::<ApplicationId> }))
+}
+
+/// Buyers as ListBuyers answers them.
+pub(super) fn buyer_list() -> Vec<Example> {
+    let items: Vec<_> = buyers().into_iter().map(|(_, buyer)| buyer).take(1).collect();
+    last_page(json!({ "items": items, "next": null }))
+}
+
+/// Events as ListEvents answers them.
+pub(super) fn event_list() -> Vec<Example> {
+    let offer = OfferId::new(uuid!("8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"));
+    let (application, status) = (ApplicationId::new(APPLICATION), Status::CustomerAccepted);
+    let event = event::Event {
+        sequence: 41,
+        id: EventId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e")),
+        occurred_at: moment(1_653_653_744, 50_386_800),
+        partner: PartnerId::from_bytes([0; 16]),
+        subject: Subject::Offer { application, offer, status },
+        actor: Actor::Key(KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d"))),
+        operation: OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes()),
     };
-    offered().into_iter().map(accepted).collect()
+    let history = HistoryId::new(uuid!("9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42"));
+    last_page(EventList::from(EventPage { history, last: 41, events: vec![event], next: None }))
 }
 
 /// Payloads for CreateBuyer.
@@ -75,7 +139,7 @@ pub(super) fn offered() -> [(&'static str, offer::Offer); 2] {
     let url = "https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce";
     let offer = |id, terms| offer::Offer {
         id: OfferId::new(id),
-        application: ApplicationId::new(uuid!("5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21")),
+        application: ApplicationId::new(APPLICATION),
         partner: PartnerId::from_bytes([0; 16]),
         terms,
         status: Status::Offered,

@@ -152,7 +152,7 @@ fn headers_as_written(response: &Value) -> Map<String, Value> {
         if let Some(header) = header.as_object_mut() {
             header.shift_remove("deprecated");
         }
-        headers.insert(words.join("-").replace("Www-", "WWW-"), header);
+        headers.insert(words.join("-").replace("Www-", "WWW-").replace("Etag", "ETag"), header);
     }
     headers
 }

@@ -68,9 +68,12 @@ impl Finished {
         let paths = self.value["paths"].as_object().into_iter().flatten();
         let route = |(template, operations): (&String, &Value)| {
             let operations = operations.as_object().into_iter().flatten();
-            let methods: Vec<_> = operations.map(|(method, _)| method.to_uppercase()).collect();
-            let options = if preflight { ", OPTIONS" } else { "" };
-            Route { template: template.clone(), allow: methods.join(", ") + options, preflight }
+            let mut methods: Vec<_> = operations.map(|(method, _)| method.to_uppercase()).collect();
+            if preflight {
+                let head = methods.iter().any(|method| method == "GET").then_some("HEAD");
+                methods.extend(head.into_iter().chain(["OPTIONS"]).map(str::to_owned));
+            }
+            Route { template: template.clone(), allow: methods.join(", "), preflight }
         };
         paths.map(route).collect()
     }
@@ -100,6 +103,7 @@ mod tests {
         for (path, scope) in [
             ("/lending/applications/{applicationId}/offers/{offerId}/accept", "lending.offers.accept"),
             ("/payments/buyers", "payments.buyers.create"),
+            ("/lending/applications/{applicationId}/offers/{offerId}/decline", "lending.offers.decline"),
         ] {
             let wanted = serde_json::json!([{ "ApiKey": [] }, { "OAuth2": [scope] }]);
             assert_eq!(document["paths"][path]["post"]["security"], wanted);

@@ -16,7 +16,7 @@ use lendpay_domain::query::FindBuyers;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.2.0";
+const VERSION: &str = "1.3.0";
 
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.

@@ -4,7 +4,7 @@ use super::examples;
 use super::finish::Example;
 use crate::wire::operator_offer::OperatorOffer;
 use crate::wire::party::{MadeKey, Partner};
-use lendpay_domain::key::{ApiKey, Area, KeyRecord};
+use lendpay_domain::key::{Access, ApiKey, Area, KeyRecord};
 use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::text::Name;
 use lendpay_domain::{KeyId, PartnerId, Timestamp, partner};
@@ -32,7 +32,11 @@ pub(super) fn partners() -> Vec<Example> {
 }
 
 pub(super) fn new_keys() -> Vec<Example> {
-    vec![("Both areas".to_owned(), json!({ "name": "Production 2026", "areas": ["lending", "payments"] }))]
+    let narrowed = json!({ "name": "Reporting", "areas": ["lending"], "access": "read" });
+    vec![
+        ("Both areas".to_owned(), json!({ "name": "Production 2026", "areas": ["lending", "payments"] })),
+        ("For reading only".to_owned(), narrowed),
+    ]
 }
 
 pub(super) fn made_keys() -> Vec<Example> {
@@ -44,6 +48,7 @@ pub(super) fn made_keys() -> Vec<Example> {
         hash: key.hash(),
         name: name("Production 2026"),
         areas: Area::ALL.into_iter().collect(),
+        access: Access::Full,
         created_at: moment(),
         expires_at: None,
         revoked_at: None,

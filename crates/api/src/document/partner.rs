@@ -3,22 +3,30 @@
 use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
 use super::{Finished, examples};
-use crate::operations::accept_offer::{AcceptOffer, AcceptOfferApi};
-use crate::operations::create_buyer::CreateBuyerApi;
+use crate::operations::accept_offer::AcceptOffer;
+use crate::operations::decline_offer::DeclineOffer;
+use crate::operations::get_buyer::GetBuyer;
+use crate::operations::get_offer::GetOffer;
+use crate::operations::list_applications::ListApplications;
+use crate::operations::list_buyers::ListBuyers;
+use crate::operations::list_events::ListEvents;
+use crate::operations::list_offers::ListOffers;
+use crate::partner_side::Operations;
 use lendpay_domain::command::CreateBuyer;
 use poem_openapi::OpenApiService;
 use serde_json::{Map, Value};
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.3.0";
+const VERSION: &str = "1.4.0";
 
 const DESCRIPTION: &str = "\
-Accept loan offers on behalf of your customers and register companies as buyers.
+Accept and decline loan offers on behalf of your customers, register companies as buyers, and read what you have.
 
 **Authentication.** Send your API key in the header `X-Service-ApiKey`. Where the operator has set up OAuth 2.0, an
 access token in the header `Authorization: Bearer` suffices as well; when both are there the key decides. A key
-belongs to one partner and names the areas (lending, payments) that it may be used for; a token has scopes and its
-client belongs to one partner. Without a valid key or token the answer is 401, with one for other operations 403.
+belongs to one partner and names the areas (lending, payments) that it may be used for, and may be narrowed to reading;
+a token has scopes and its client belongs to one partner. Without a valid key or token the answer is 401, with one for
+other operations 403.
 
 **Errors.** Every error has a JSON body with `title`, `message`, `errors`, `date` and `operationId`; under `/lending`
 it also has `errorCode`, a stable name for programs. Quote `operationId` to support; the header `X-Request-Id` of
@@ -30,18 +38,27 @@ come.
 |---|---|
 | 400, 413, 415, 422 | Fix the request; the same one fails again. |
 | 401, 403 | Get another key; `message` says what is wrong with this one. |
-| 404, 409 | Do not retry: there is no such offer, or it can no longer be accepted. |
+| 404, 409 | Do not retry: you have no such thing, or the offer can no longer be accepted or declined. |
+| 409 of `ListEvents` | Read from the beginning: what you passed as `after` is not known here. |
 | 429 | Retry after the seconds in `Retry-After`. |
 | 408, 500, 503 | Retry, first after a second (or what `Retry-After` says), then with exponential backoff. |
 
-**Retrying a call.** Accepting an offer again is safe: it answers with the offer as it stands. Creating a buyer is
+**Lists** answer `items` and `next`. Pass `next` as `after` to get the next page; it is null at the end. `limit` is 1 to
+500, 100 when it is absent. A parameter that an operation does not list, or that is there twice, is refused with 400, so
+that a misspelt filter is not ignored; operations that change something ignore all.
+
+**Asking again.** A read of one offer or buyer has an `ETag`. Send it as `If-None-Match`, and the answer is 304 without a
+body while nothing has changed.
+
+**Retrying a call.** Reading, and accepting or declining an offer again is safe: it answers with the offer as it stands.
+Creating a buyer is
 safe to repeat with the same `Idempotency-Key`: the buyer is created once, and repetitions carry
 `Idempotency-Replayed: true`. A UUID made for each buyer is a good key. Failures are not remembered, so that a
 corrected request may use the key again.
 
 **Life of an offer.** Offered → CustomerAccepted, CustomerDeclined, Expired or Archived; CustomerAccepted → Advanced
 or Archived; Advanced, CustomerDeclined and Expired → Archived. An offer whose `expiryAt` has passed can no longer be
-accepted.
+accepted or declined, and is read as Expired.
 
 **Limits.** A body may have 65,536 bytes, a request may take 30 seconds. You may make as many requests as
 `RateLimit-Policy` says (`q` in `w` seconds; usually 2000 in 300), all at once or spread; `RateLimit` says what you
@@ -53,12 +70,19 @@ embeddings, overrides or isolates (U+202A to U+202E, U+2066 to U+2069).";
 
 /// The document as it is committed: with OAuth 2.0, at an example's token URL.
 pub(crate) fn document() -> Finished {
-    let operations = Described::<(AcceptOfferApi<NoStore>, CreateBuyerApi<NoStore>)>::new();
+    let operations = Described::<Operations<NoStore>>::new();
     let service = OpenApiService::new(operations, "Lendpay", VERSION).description(DESCRIPTION).server("/");
     let service = published(service, "Lendpay partner support");
     let examples = [
         OperationExamples::of::<AcceptOffer>(examples::offers(), None),
         OperationExamples::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),
+        OperationExamples::of::<DeclineOffer>(examples::declined(), None),
+        OperationExamples::of::<ListApplications>(examples::application_list(), None),
+        OperationExamples::of::<ListOffers>(examples::offer_list(), None),
+        OperationExamples::of::<GetOffer>(examples::read_offers(), None),
+        OperationExamples::of::<ListBuyers>(examples::buyer_list(), None),
+        OperationExamples::of::<GetBuyer>(examples::buyers(), None),
+        OperationExamples::of::<ListEvents>(examples::event_list(), None),
     ];
     let raw = service.spec();
     Finished { value: finish(&raw, &examples), page: service.swagger_ui_html(), raw }

@@ -1,6 +1,6 @@
 //! `AcceptOffer`: a partner accepts a loan offer on behalf of its customer (contract 1.2, 2.1).
 
-use super::{Area, Failed, OfferPath, Operation};
+use super::{Area, Failed, Ignored, OfferPath, Operation};
 use crate::caller::{Credentials, Gate};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -10,13 +10,10 @@ use crate::wire::json::Json;
 use crate::wire::offer::Offer;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::{MoveOffer, MoveOutcome};
-use lendpay_domain::key;
 use lendpay_domain::life_cycle::{Action, IllegalMove};
 use lendpay_domain::offer::Status;
 use lendpay_domain::store::{Commands, Queries};
-use poem::{Request, RequestBody};
-use poem_openapi::registry::{MetaMediaType, MetaRequest, MetaSchema, MetaSchemaRef};
-use poem_openapi::{ApiExtractor, ApiExtractorType, ApiResponse, ExtractParamOptions, OpenApi};
+use poem_openapi::{ApiResponse, OpenApi};
 use std::sync::Arc;
 
 pub(crate) struct AcceptOfferApi<S> {
@@ -45,8 +42,9 @@ impl Operation for AcceptOffer {
             Failure::NoCredentials,
             Failure::InvalidApiKey,
             Failure::InvalidToken,
-            Failure::InsufficientScope(key::Area::Lending),
-            Failure::MissingScope(key::Area::Lending),
+            Failure::InsufficientScope(Scope::AcceptOffers),
+            Failure::ReadOnlyKey,
+            Failure::MissingScope(Scope::AcceptOffers),
             Failure::RateLimited(1),
             Failure::OfferNotFound,
             Failure::Timeout,
@@ -81,7 +79,7 @@ impl<S: Commands + Queries> AcceptOfferApi<S> {
         path: OfferPath,
         body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
-        let caller = self.gate.admit(&*self.store, &credentials, key::Area::Lending, &context).await?;
+        let caller = self.gate.admit(&*self.store, &credentials, Scope::AcceptOffers, &context).await?;
         body.read().await?;
         let _turn = self.gate.turns.take(caller.partner).await?;
         let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
@@ -92,42 +90,5 @@ impl<S: Commands + Queries> AcceptOfferApi<S> {
             MoveOutcome::Illegal(illegal) => Err(Failure::OfferRefused(illegal).into()),
             MoveOutcome::NotFound => Err(Failure::OfferNotFound.into()),
         }
-    }
-}
-
-/// A body that may be anything, or nothing, up to the size limit.
-struct Ignored(Context);
-
-impl Ignored {
-    async fn read(&self) -> Result<(), Failure> {
-        self.0.read_body().await.map(drop)
-    }
-}
-
-impl<'a> ApiExtractor<'a> for Ignored {
-    const TYPES: &'static [ApiExtractorType] = &[ApiExtractorType::RequestObject];
-    type ParamType = ();
-    type ParamRawType = ();
-
-    fn request_meta() -> Option<MetaRequest> {
-        Some(MetaRequest {
-            description: Some("Ignored; any body is accepted, and none."),
-            content: vec![MetaMediaType {
-                content_type: "application/json",
-                schema: MetaSchemaRef::Inline(Box::new(MetaSchema {
-                    example: Some(serde_json::json!({})),
-                    ..MetaSchema::ANY
-                })),
-            }],
-            required: false,
-        })
-    }
-
-    async fn from_request(
-        request: &'a Request,
-        _body: &mut RequestBody,
-        _options: ExtractParamOptions<()>,
-    ) -> poem::Result<Self> {
-        Ok(Self(Context::of(request)?))
     }
 }

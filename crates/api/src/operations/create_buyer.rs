@@ -12,7 +12,6 @@ use crate::wire::json::Json;
 use lendpay_domain::buyer_checks::{self, BuyerChecks};
 use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome};
 use lendpay_domain::idempotency::IdempotencyKey;
-use lendpay_domain::key;
 use lendpay_domain::store::{Commands, Queries};
 use lendpay_domain::{StoreError, buyer};
 use poem::http::HeaderMap;
@@ -33,7 +32,7 @@ enum Created {
     #[oai(status = 201)]
     Buyer(
         Json<Buyer>,
-        /// The address that names the buyer. Partners cannot read it back; keep what this answer holds.
+        /// The address that names the buyer: GetBuyer reads it.
         #[oai(header = "Location")]
         String,
         /// `true` when an earlier request with the same Idempotency-Key created the buyer; absent otherwise.
@@ -65,8 +64,9 @@ impl Operation for CreateBuyer {
             Failure::NoCredentials,
             Failure::InvalidApiKey,
             Failure::InvalidToken,
-            Failure::InsufficientScope(key::Area::Payments),
-            Failure::MissingScope(key::Area::Payments),
+            Failure::InsufficientScope(Scope::CreateBuyers),
+            Failure::ReadOnlyKey,
+            Failure::MissingScope(Scope::CreateBuyers),
             Failure::RateLimited(1),
             Failure::Timeout,
             Failure::TooLarge,
@@ -97,7 +97,7 @@ impl<S: Commands + Queries> CreateBuyerApi<S> {
         key: KeyHeader,
         body: Body<NewBuyer>,
     ) -> Result<Created, Failed<CreateBuyer>> {
-        let caller = self.gate.admit(&*self.store, &credentials, key::Area::Payments, &context).await?;
+        let caller = self.gate.admit(&*self.store, &credentials, Scope::CreateBuyers, &context).await?;
         let (key, buyer) = (key.0?, check(&body, self.checks).await?);
         let _turn = self.gate.turns.take(caller.partner).await?;
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));

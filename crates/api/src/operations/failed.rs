@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::side::Shape;
 use crate::wire::error::{LendingError, OperatorError, PaymentsError};
+use lendpay_domain::offer::Status;
 use poem_openapi::ApiResponse;
 use poem_openapi::registry::{
     MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
@@ -27,7 +28,7 @@ pub(crate) trait Operation: Send + Sync + 'static {
     const ID: &'static str;
     /// The shape of its errors.
     const SHAPE: Shape = Shape::Operator;
-    /// The parameters of its query. The operator's side refuses others.
+    /// The parameters of its query. The operator's side and the reads of partners refuse others.
     const QUERY: &'static [Parameter] = &[];
     /// One of each failure that it can give. The document's responses and examples are made from them.
     fn failures() -> Vec<Failure>;
@@ -78,6 +79,16 @@ impl<O: Operation> ApiResponse for Failed<O> {
 
 /// The description of all failures that share a status.
 fn description(shape: Shape, failure: &Failure) -> &'static str {
+    match failure {
+        Failure::BadParameters(_) => return "A parameter is not acceptable; `errors` says what is wrong.",
+        Failure::OfferRefused(illegal) if illegal.to == Status::CustomerDeclined => {
+            return "The offer can no longer be declined: it was accepted, has expired or is archived.";
+        }
+        Failure::CursorUnknown => {
+            return "`after` is past the end, or of another history: a backup was restored. Read from the beginning.";
+        }
+        _ => {}
+    }
     match (failure.status().as_u16(), shape) {
         (401, Shape::Operator) => "The operator's key is missing or not the right one.",
         (404, Shape::Operator) => "Nothing was found with that identifier.",

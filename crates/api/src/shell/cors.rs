@@ -1,19 +1,28 @@
-//! Preflights (contract 2.7).
+//! Preflights (contract 2.7, 2.13).
 
 use super::Route;
 use poem::Response;
-use poem::http::{HeaderValue, StatusCode, header};
+use poem::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 
-const ALLOWED: &str = "Authorization, Content-Type, Idempotency-Key, Traceparent, X-Service-ApiKey";
+/// Methods and headers that a page may use to change something.
+const CHANGE: (&str, &str) =
+    ("POST, OPTIONS", "Authorization, Content-Type, Idempotency-Key, Traceparent, X-Service-ApiKey");
 
-/// The answer to a preflight, or to any other OPTIONS.
-pub(super) fn preflight(route: &Route) -> Response {
+/// The same to read.
+const READ: (&str, &str) =
+    ("GET, OPTIONS", "Authorization, Content-Type, Idempotency-Key, If-None-Match, Traceparent, X-Service-ApiKey");
+
+/// The answer to a preflight, or to any other OPTIONS. It tells of the operation that is asked for: what a preflight of a
+/// POST is told does not depend on whether the address can be read as well.
+pub(super) fn preflight(route: &Route, headers: &HeaderMap) -> Response {
+    let knows = |method: Method| route.allow.split(", ").any(|known| known == method.as_str());
+    let wanted = headers.get(header::ACCESS_CONTROL_REQUEST_METHOD).map(HeaderValue::as_bytes);
+    let reads = knows(Method::GET) && (!knows(Method::POST) || matches!(wanted, Some(b"GET" | b"HEAD")));
+    let (methods, names) = if reads { READ } else { CHANGE };
     let mut response = Response::builder().status(StatusCode::NO_CONTENT).finish();
     let headers = response.headers_mut();
-    if let Ok(methods) = HeaderValue::from_str(&route.allow) {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
-    }
-    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(methods));
+    headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(names));
     headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("86400"));
     response
 }

@@ -6,6 +6,10 @@ use poem::http::{HeaderMap, HeaderName, HeaderValue, header};
 /// What scripts of other origins may read (contract 2.7).
 const EXPOSED: &str = "Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy";
 
+/// The same of an answer that has an entity tag (contract 2.13).
+const EXPOSED_WITH_TAG: &str =
+    "Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, ETag";
+
 /// Answers hold offers and bank details, so nobody keeps them; a body is what its Content-Type says.
 static ALWAYS: [(HeaderName, &str); 2] =
     [(header::CACHE_CONTROL, "no-store"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
@@ -26,6 +30,9 @@ pub(crate) fn common_headers(side: Side, tls: bool) -> impl Iterator<Item = &'st
 
 /// Adds them, but for those that a page has set to something else.
 pub(super) fn add(side: Side, tls: bool, headers: &mut HeaderMap) {
+    if side.is_open_to_pages() && headers.contains_key(header::ETAG) {
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_WITH_TAG));
+    }
     for (name, value) in common_headers(side, tls) {
         headers.entry(name).or_insert(HeaderValue::from_static(value));
     }

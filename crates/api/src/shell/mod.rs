@@ -127,7 +127,7 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
     async fn answer(&self, request: Request, route: Option<&Route>, context: &Context) -> Result<Response, Failure> {
         head::check(&request)?;
         if let Some(route) = route.filter(|route| route.preflight && request.method() == Method::OPTIONS) {
-            return Ok(cors::preflight(route));
+            return Ok(cors::preflight(route, request.headers()));
         }
         if context.body().is_known_to_be_too_long() {
             return Err(Failure::TooLarge);

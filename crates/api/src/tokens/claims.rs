@@ -4,7 +4,6 @@ use super::Verified;
 use super::refusal::Refusal;
 use super::scheme::Scope;
 use lendpay_domain::Timestamp;
-use lendpay_domain::key::Area;
 use serde::Deserialize;
 
 /// How far the clocks of the authorization server and ours may be apart, in microseconds.
@@ -65,8 +64,8 @@ impl Claims {
         }
         let client = self.client_id.or(self.azp).filter(|client| !client.is_empty()).ok_or(Refusal::NoClient)?;
         let scopes = self.scope.unwrap_or_default();
-        let granted = |area: &Area| scopes.split(' ').any(|scope| scope == Scope::of(*area).text());
-        Ok(Verified { client: client.into(), areas: Area::ALL.into_iter().filter(granted).collect(), until })
+        let granted = |scope: &Scope| scopes.split(' ').any(|granted| granted == scope.text());
+        Ok(Verified { client: client.into(), scopes: Scope::ALL.into_iter().filter(granted).collect(), until })
     }
 }
 
@@ -109,20 +108,24 @@ mod tests {
     }
 
     #[test]
-    fn good_claims_name_the_client_and_its_areas() {
+    fn good_claims_name_the_client_and_its_scopes() {
         let verified = with("nbf", json!(NOW)).expect("good");
         assert_eq!(&*verified.client, "client");
-        assert_eq!(verified.areas, [Area::Lending].into_iter().collect());
-        for (scope, areas) in [
+        assert_eq!(verified.scopes, [Scope::AcceptOffers].into_iter().collect());
+        for (text, scopes) in [
             ("", &[][..]),
-            ("lending.offers.accept payments.buyers.create", &Area::ALL),
-            ("payments.buyers.create lending.offers", &[Area::Payments]),
+            ("lending.offers.accept payments.buyers.create", &[Scope::AcceptOffers, Scope::CreateBuyers]),
+            ("payments.buyers.create lending.offers", &[Scope::CreateBuyers]),
+            ("events.read  lending.offers.read events", &[Scope::ReadEvents, Scope::ReadOffers]),
             ("lending.offers.accepted LENDING.OFFERS.ACCEPT payments.buyers.create,x", &[]),
         ] {
-            let verified = with("scope", json!(scope)).expect("good");
-            assert_eq!(verified.areas, areas.iter().copied().collect(), "{scope}");
+            let verified = with("scope", json!(text)).expect("good");
+            assert_eq!(verified.scopes, scopes.iter().copied().collect(), "{text}");
         }
-        assert_eq!(without("scope").expect("good").areas, [].into_iter().collect());
+        assert_eq!(without("scope").expect("good").scopes, [].into_iter().collect());
+        let every = Scope::ALL.map(Scope::text).join(" ");
+        let every = with("scope", json!(every)).expect("good").scopes;
+        assert!(Scope::ALL.into_iter().all(|scope| every.contains(scope)));
     }
 
     #[test]

@@ -23,11 +23,12 @@ mod tests;
 
 pub use keys::KeySource;
 pub(crate) use refusal::Refusal;
+pub use scheme::Scope;
 
 use claims::Expected;
 use keys::Keys;
 use lendpay_domain::Timestamp;
-use lendpay_domain::key::Areas;
+use scheme::Scopes;
 use seen::Seen;
 use sha2::{Digest as _, Sha256};
 use std::convert::Infallible;
@@ -58,8 +59,8 @@ pub struct Tokens {
 pub(crate) struct Verified {
     /// To whom it was issued.
     pub client: Arc<str>,
-    /// What its scopes cover.
-    pub areas: Areas,
+    /// What it may be used for.
+    pub scopes: Scopes,
     /// When it is accepted for the last time, in microseconds since 1970.
     until: i64,
 }

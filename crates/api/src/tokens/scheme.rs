@@ -1,6 +1,6 @@
 //! The scopes, and how the document tells of OAuth 2.0.
 
-use lendpay_domain::key::Area;
+use lendpay_domain::key::{Access, Area, Areas};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaOAuthFlow, MetaOAuthFlows, MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, OAuthScopes};
@@ -8,29 +8,82 @@ use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions, OAuthSco
 /// The token URL of the document that no server serves.
 const EXAMPLE_TOKEN_URL: &str = "https://auth.example/oauth/token";
 
-/// What a token may be used for.
-#[derive(Clone, Copy, OAuthScopes)]
-pub(crate) enum Scope {
+/// What an operation needs, and a token may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, OAuthScopes)]
+pub enum Scope {
     /// Accept loan offers.
     #[oai(rename = "lending.offers.accept")]
     AcceptOffers,
     /// Create buyers.
     #[oai(rename = "payments.buyers.create")]
     CreateBuyers,
+    /// Decline loan offers.
+    #[oai(rename = "lending.offers.decline")]
+    DeclineOffers,
+    /// Read applications and loan offers.
+    #[oai(rename = "lending.offers.read")]
+    ReadOffers,
+    /// Read buyers, with bank details masked.
+    #[oai(rename = "payments.buyers.read")]
+    ReadBuyers,
+    /// Read events of offers and of buyers.
+    #[oai(rename = "events.read")]
+    ReadEvents,
 }
 
 impl Scope {
-    /// The scope that covers an area.
-    pub const fn of(area: Area) -> Self {
-        match area {
-            Area::Lending => Self::AcceptOffers,
-            Area::Payments => Self::CreateBuyers,
+    /// Every scope.
+    pub(crate) const ALL: [Self; 6] = [
+        Self::AcceptOffers,
+        Self::CreateBuyers,
+        Self::DeclineOffers,
+        Self::ReadOffers,
+        Self::ReadBuyers,
+        Self::ReadEvents,
+    ];
+
+    /// The scope as tokens have it.
+    pub(crate) fn text(self) -> &'static str {
+        self.name()
+    }
+
+    /// The areas that it is a part of. A key needs one of them.
+    pub(crate) fn areas(self) -> Areas {
+        let areas = match self {
+            Self::AcceptOffers | Self::DeclineOffers | Self::ReadOffers => &[Area::Lending][..],
+            Self::CreateBuyers | Self::ReadBuyers => &[Area::Payments],
+            Self::ReadEvents => &Area::ALL,
+        };
+        areas.iter().copied().collect()
+    }
+
+    /// The access that a key needs.
+    pub(crate) const fn access(self) -> Access {
+        match self {
+            Self::AcceptOffers | Self::CreateBuyers | Self::DeclineOffers => Access::Full,
+            Self::ReadOffers | Self::ReadBuyers | Self::ReadEvents => Access::Read,
         }
     }
 
-    /// The scope as tokens have it.
-    pub fn text(self) -> &'static str {
-        self.name()
+    const fn bit(self) -> u8 {
+        1 << self as u8
+    }
+}
+
+/// The scopes of a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scopes(u8);
+
+impl Scopes {
+    /// Whether `scope` is one of them.
+    pub const fn contains(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+}
+
+impl FromIterator<Scope> for Scopes {
+    fn from_iter<I: IntoIterator<Item = Scope>>(scopes: I) -> Self {
+        Self(scopes.into_iter().fold(0, |bits, scope| bits | scope.bit()))
     }
 }
 

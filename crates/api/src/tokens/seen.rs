@@ -67,10 +67,10 @@ impl Halves {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lendpay_domain::key::Areas;
+    use crate::tokens::scheme::Scopes;
 
     fn verified(until: i64) -> Verified {
-        Verified { client: "client".into(), areas: Areas::default(), until: until * 1_000_000 }
+        Verified { client: "client".into(), scopes: Scopes::default(), until: until * 1_000_000 }
     }
 
     fn hash(n: usize) -> TokenHash {

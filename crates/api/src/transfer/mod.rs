@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | `export` | the header: the first line | `format`, `createdAt`, `program`, `history` |
 //! | `partner` | a partner that is created or changed | `id`, `name`, `oauthClientId`, `createdAt` |
-//! | `key` | a key that is added | `id`, `partnerId`, `hash`, `name`, `areas`, `createdAt`, `expiresAt`, `revokedAt` |
+//! | `key` | a key that is added | `id`, `partnerId`, `hash`, `name`, `areas`, `access` (absent: `full`), `createdAt`, `expiresAt`, `revokedAt` |
 //! | `keyRevoked` | a key that is revoked | `partnerId`, `keyId`, `at` |
 //! | `keyUsed` | the last use of a key | `hash`, `at` |
 //! | `application` | an application | `id`, `partnerId` |

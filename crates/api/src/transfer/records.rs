@@ -3,7 +3,7 @@
 use super::values::{DescriptionLine, TermsLine, bytes};
 use super::{Counts, hex};
 use crate::wire::offer::Status;
-use crate::wire::party::Area;
+use crate::wire::party::{Access, Area};
 use crate::wire::time::Time;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::event::Actor;
@@ -122,6 +122,9 @@ pub(super) struct KeyLine {
     hash: String,
     name: String,
     areas: Vec<Area>,
+    /// Absent in files that were written before keys could be narrowed.
+    #[serde(default)]
+    access: Access,
     created_at: Time,
     expires_at: Option<Time>,
     revoked_at: Option<Time>,
@@ -172,7 +175,7 @@ impl From<&Record> for Line {
                 Self::Partner(PartnerLine { sequence, cause, id, name, oauth_client_id, created_at })
             }
             Change::KeyAdded(key) => {
-                let KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at } = key;
+                let KeyRecord { id, partner, hash, name, areas, access, created_at, expires_at, revoked_at } = key;
                 Self::Key(KeyLine {
                     sequence,
                     cause,
@@ -181,6 +184,7 @@ impl From<&Record> for Line {
                     hash: hex(&hash.to_bytes()),
                     name: name.as_str().to_owned(),
                     areas: areas.iter().map(Area).collect(),
+                    access: Access(*access),
                     created_at: Time(*created_at),
                     expires_at: expires_at.map(Time),
                     revoked_at: revoked_at.map(Time),
@@ -231,13 +235,14 @@ impl Line {
                 (sequence, cause, Change::PartnerPut(Partner { id, name, oauth_client_id, created_at }))
             }
             Self::Key(line) => {
-                let KeyLine { sequence, cause, id, partner_id, hash, name, areas, .. } = line;
+                let KeyLine { sequence, cause, id, partner_id, hash, name, areas, access, .. } = line;
                 let key = KeyRecord {
                     id: KeyId::new(id),
                     partner: PartnerId::new(partner_id),
                     hash: KeyHash::from_bytes(bytes(&hash)?),
                     name: super::values::name(&name)?,
                     areas: areas.into_iter().map(|area| area.0).collect(),
+                    access: access.0,
                     created_at: line.created_at.0,
                     expires_at: line.expires_at.map(|time| time.0),
                     revoked_at: line.revoked_at.map(|time| time.0),

@@ -141,6 +141,9 @@ fn an_export_of_format_1_is_read_without_loss() {
             fields.insert("at".to_owned(), event["occurredAt"].clone());
             fields.insert("cause".to_owned(), Value::Object(event.clone()));
         }
+        if kind == "key" {
+            fields.insert("access".to_owned(), "full".into());
+        }
         if kind == "terms" {
             fields.insert("partnerId".to_owned(), "00000001-0000-4000-8000-000000000001".into());
         }

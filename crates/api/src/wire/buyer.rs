@@ -1,6 +1,7 @@
 //! Buyers on the wire (contract 1.3, 2.3).
 
 use super::fields::{Fields, integer, text};
+use super::page::page_of;
 use super::time::Time;
 use super::wire_type;
 use crate::operations::Payload;
@@ -162,6 +163,13 @@ impl From<buyer::Buyer> for Buyer {
             created_at: Time(buyer.created_at),
         }
     }
+}
+
+page_of! {
+    Buyer,
+    /// A page of your buyers, in the order of their identifiers. With a filter a page may be short, or empty, and yet have a
+    /// `next`.
+    BuyerList
 }
 
 impl From<buyer::BankAccount> for MaskedAccount {

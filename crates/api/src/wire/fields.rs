@@ -74,6 +74,12 @@ impl Fields {
         read(value).map_err(|error| self.note(name, error)).ok()
     }
 
+    /// Takes a member that may be absent, but not null.
+    pub fn given<T, E: Display>(&mut self, name: &'static str, read: impl FnOnce(Value) -> Result<T, E>) -> Option<T> {
+        let value = self.take(name)?;
+        read(value).map_err(|error| self.note(name, error)).ok()
+    }
+
     /// Takes a member that is an object, absent or null, and reads its members; `prefix` is its name with a dot.
     pub fn object<T>(
         &mut self,

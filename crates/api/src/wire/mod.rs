@@ -2,6 +2,7 @@
 //!
 //! Wire types are written by serde and described by poem-openapi; a test holds the two against each other.
 
+pub(crate) mod application;
 pub(crate) mod buyer;
 pub(crate) mod error;
 pub(crate) mod event;
@@ -12,6 +13,7 @@ pub(crate) mod offer;
 pub(crate) mod operator_buyer;
 pub(crate) mod operator_offer;
 pub(crate) mod page;
+pub(crate) mod partner_event;
 pub(crate) mod party;
 pub(crate) mod time;
 

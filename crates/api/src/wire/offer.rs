@@ -1,5 +1,6 @@
 //! An offer on the wire (contract 1.2).
 
+use super::page::page_of;
 use super::time::Time;
 use super::wire_type;
 use lendpay_domain::offer;
@@ -141,6 +142,13 @@ impl From<offer::Offer> for Offer {
             status_changed_at: Time(offer.status_changed_at),
         }
     }
+}
+
+page_of! {
+    Offer,
+    /// A page of an application's offers, in the order of their identifiers. With a filter a page may be short, or empty,
+    /// and yet have a `next`.
+    OfferList
 }
 
 #[cfg(test)]

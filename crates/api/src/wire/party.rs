@@ -92,6 +92,32 @@ impl<'de> Deserialize<'de> for Area {
     }
 }
 
+/// What a key may do in its areas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access(pub key::Access);
+
+wire_type!(Access, "Access", named: MetaSchema {
+    description: Some("What a key may do in its areas: `full` is everything, `read` is reading only."),
+    enum_items: key::Access::ALL.iter().map(|access| access.name().into()).collect(),
+    ..MetaSchema::new("string")
+});
+
+impl Serialize for Access {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.0.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Access {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        access(&Value::deserialize(deserializer)?).map(Self).map_err(serde::de::Error::custom)
+    }
+}
+
+fn access(value: &Value) -> Result<key::Access, String> {
+    fields::one_of(value, &key::Access::ALL, key::Access::name)
+}
+
 /// A key, to be made.
 #[derive(Debug, Object)]
 #[oai(rename_all = "camelCase")]
@@ -101,21 +127,23 @@ pub struct NewKey {
     /// What it may be used for: at least one area.
     #[oai(validator(min_items = 1))]
     pub areas: Vec<Area>,
+    pub access: Option<Access>,
     /// From this moment on, which must be in the future, it is refused. Absent or null: never.
     #[oai(nullable)]
     pub expires_at: Option<Time>,
 }
 
 impl FromFields for NewKey {
-    type Value = (Name, Areas, Option<Timestamp>);
+    type Value = (Name, Areas, key::Access, Option<Timestamp>);
 
     fn read(fields: &mut Fields, now: Timestamp) -> Option<Self::Value> {
         let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
         let areas = fields.required("areas", areas);
+        let access = fields.given("access", |value| access(&value)).unwrap_or_default();
         let expires_at = fields.optional("expiresAt", |value| {
             fields::time(value).and_then(|end| if end > now { Ok(end) } else { Err("must be in the future") })
         });
-        Some((name?, areas?, expires_at))
+        Some((name?, areas?, access, expires_at))
     }
 }
 
@@ -137,6 +165,7 @@ pub struct MadeKey {
     pub name: String,
     /// What it may be used for.
     pub areas: Vec<Area>,
+    pub access: Access,
     /// When it was made.
     pub created_at: Time,
     /// From this moment on it is refused; null when it does not expire.
@@ -152,6 +181,7 @@ impl MadeKey {
             key: key.reveal().to_owned(),
             name: record.name.as_str().to_owned(),
             areas: record.areas.iter().map(Area).collect(),
+            access: Access(record.access),
             created_at: Time(record.created_at),
             expires_at: record.expires_at.map(Time),
         }
@@ -169,6 +199,7 @@ pub struct Key {
     pub name: String,
     /// What it may be used for.
     pub areas: Vec<Area>,
+    pub access: Access,
     /// When it was made.
     pub created_at: Time,
     /// From this moment on it is refused; null when it does not expire.
@@ -188,6 +219,7 @@ impl From<KeyInUse> for Key {
             key_id: key.id.uuid(),
             name: key.name.as_str().to_owned(),
             areas: key.areas.iter().map(Area).collect(),
+            access: Access(key.access),
             created_at: Time(key.created_at),
             expires_at: key.expires_at.map(Time),
             revoked_at: key.revoked_at.map(Time),
@@ -254,6 +286,7 @@ mod tests {
             hash: ApiKey::from_random([1; 32]).hash(),
             name: Name::parse("x").expect("a name"),
             areas: Area::ALL.into_iter().collect(),
+            access: key::Access::Full,
             created_at: at(90),
             expires_at: None,
             revoked_at: None,

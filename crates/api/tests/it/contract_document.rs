@@ -64,9 +64,9 @@ fn the_document_is_openapi_3_0_3_at_any_host() {
 }
 
 #[test]
-fn there_are_two_paths_with_one_operation_each() {
+fn every_row_of_the_contract_is_there_and_nothing_else() {
     let paths = document().value["paths"].as_object().expect("paths");
-    let found: Vec<_> = paths
+    let mut found: Vec<_> = paths
         .iter()
         .flat_map(|(path, item)| {
             let methods = item.as_object().expect("a path item");
@@ -75,13 +75,34 @@ fn there_are_two_paths_with_one_operation_each() {
                 .map(move |(method, operation)| (path.as_str(), method.as_str(), operation["operationId"].clone()))
         })
         .collect();
-    let accept = "/lending/applications/{applicationId}/offers/{offerId}/accept";
-    assert_eq!(found, [(accept, "post", json!("AcceptOffer")), ("/payments/buyers", "post", json!("CreateBuyer"))]);
+    found.sort_by_key(|(path, method, _)| (*path, *method));
+    let offers = "/lending/applications/{applicationId}/offers";
+    let offer = format!("{offers}/{{offerId}}");
+    let (accept, decline) = (format!("{offer}/accept"), format!("{offer}/decline"));
+    let wanted = [
+        ("/events", "get", "ListEvents"),
+        ("/lending/applications", "get", "ListApplications"),
+        (offers, "get", "ListOffers"),
+        (&offer, "get", "GetOffer"),
+        (&accept, "post", "AcceptOffer"),
+        (&decline, "post", "DeclineOffer"),
+        ("/payments/buyers", "get", "ListBuyers"),
+        ("/payments/buyers", "post", "CreateBuyer"),
+        ("/payments/buyers/{buyerId}", "get", "GetBuyer"),
+    ];
+    assert_eq!(found, wanted.map(|(path, method, id)| (path, method, json!(id))));
+}
+
+/// Every operationId.
+fn operations() -> Vec<&'static str> {
+    let mut ids: Vec<_> = document().declared().map(|(id, _)| id).collect();
+    ids.dedup();
+    ids
 }
 
 #[test]
-fn both_operations_take_an_api_key_in_x_service_api_key() {
-    for id in ["AcceptOffer", "CreateBuyer"] {
+fn every_operation_takes_an_api_key_in_x_service_api_key() {
+    for id in operations() {
         let schemes = document().raw(id)["security"].as_array().expect("security");
         assert!(schemes.contains(&json!({ "ApiKey": [] })), "{id}: the key alone suffices: {schemes:?}");
     }
@@ -112,6 +133,25 @@ fn accept_takes_a_body_of_unknown_shape_or_none() {
     for value in [json!({}), Value::Null, json!([1]), json!("x"), json!({ "a": 1 })] {
         assert!(document().validator(schema).is_valid(&value), "{value}");
     }
+}
+
+#[test]
+fn reads_answer_what_the_two_operations_of_part_1_answer() {
+    let schema = |id: &str, status: &str| {
+        &document().raw(id)["responses"][status]["content"]["application/json"]["schema"]
+    };
+    let items = |id: &str| {
+        let list = document().resolved(schema(id, "200"));
+        assert_eq!(required(list), ["items"]);
+        assert_eq!(field(list, "next"), ("string".to_owned(), None, true));
+        &list["properties"]["items"]["items"]
+    };
+    for id in ["DeclineOffer", "GetOffer"] {
+        assert_eq!(schema(id, "200"), schema("AcceptOffer", "200"), "{id}");
+    }
+    assert_eq!(items("ListOffers"), schema("AcceptOffer", "200"));
+    assert_eq!(schema("GetBuyer", "200"), schema("CreateBuyer", "201"));
+    assert_eq!(items("ListBuyers"), schema("CreateBuyer", "201"));
 }
 
 #[test]
@@ -215,9 +255,11 @@ fn a_lending_error_has_an_error_code_and_a_payments_error_has_none() {
 
 #[test]
 fn every_failure_of_an_operation_has_the_error_of_its_area() {
-    for (id, error) in [("AcceptOffer", "LendingError"), ("CreateBuyer", "PaymentsError")] {
+    for id in operations() {
+        let lending = document().raw(id)["tags"] == json!(["Lending"]);
+        let error = if lending { "LendingError" } else { "PaymentsError" };
         let responses = document().raw(id)["responses"].as_object().expect("responses");
-        for (status, response) in responses.iter().filter(|(status, _)| !status.starts_with('2')) {
+        for (status, response) in responses.iter().filter(|(status, _)| status.starts_with(['4', '5'])) {
             let reference = &response["content"]["application/json"]["schema"]["$ref"];
             assert_eq!(*reference, format!("#/components/schemas/{error}"), "{id} {status}");
         }
@@ -229,6 +271,13 @@ fn the_statuses_of_the_contract_are_declared() {
     for (id, statuses) in [
         ("AcceptOffer", &["200", "401", "403", "404", "408", "409", "413", "500", "503"][..]),
         ("CreateBuyer", &["201", "400", "401", "403", "408", "413", "415", "422", "500", "503"]),
+        ("DeclineOffer", &["200", "401", "403", "404", "408", "409", "413", "429", "500", "503"]),
+        ("ListApplications", &["200", "400", "401", "403", "429", "500", "503"]),
+        ("ListOffers", &["200", "400", "401", "403", "404", "429", "500", "503"]),
+        ("GetOffer", &["200", "304", "400", "401", "403", "404", "429", "500", "503"]),
+        ("ListBuyers", &["200", "400", "401", "403", "429", "500", "503"]),
+        ("GetBuyer", &["200", "304", "400", "401", "403", "404", "429", "500", "503"]),
+        ("ListEvents", &["200", "400", "401", "403", "409", "429", "500", "503"]),
     ] {
         let responses = document().raw(id)["responses"].as_object().expect("responses");
         for status in statuses {
@@ -240,7 +289,7 @@ fn the_statuses_of_the_contract_are_declared() {
 #[test]
 fn every_example_is_what_its_schema_says() {
     let mut seen = 0;
-    for id in ["AcceptOffer", "CreateBuyer"] {
+    for id in operations() {
         let operation = document().raw(id);
         let responses = operation["responses"].as_object().expect("responses").values();
         for content in responses.chain([&operation["requestBody"]]) {
@@ -253,5 +302,5 @@ fn every_example_is_what_its_schema_says() {
             }
         }
     }
-    assert!(seen >= 20, "there are examples to look at: {seen}");
+    assert!(seen >= 90, "there are examples to look at: {seen}");
 }

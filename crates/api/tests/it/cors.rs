@@ -2,7 +2,7 @@
 //! check of every answer of every test.
 
 use crate::context::samples::{buyer, terms};
-use crate::context::{Answer, BUYERS, Client, Context, path};
+use crate::context::{Answer, BUYERS, Client, Context, offers_of, path};
 use poem::http::Method;
 
 /// Sees to it that this is a preflight's answer, header by header.
@@ -21,8 +21,12 @@ fn is_preflight(answer: &Answer) {
 }
 
 async fn preflight(client: &Client, path: &str) -> Answer {
+    preflight_of("POST", client, path).await
+}
+
+async fn preflight_of(method: &str, client: &Client, path: &str) -> Answer {
     let call = client.call(Method::OPTIONS, path).header("origin", "https://shop.example");
-    let call = call.header("access-control-request-method", "POST");
+    let call = call.header("access-control-request-method", method);
     call.header("access-control-request-headers", "content-type,x-service-apikey,x-other").send().await
 }
 
@@ -42,6 +46,36 @@ async fn a_preflight_of_create_is_204_without_authentication() {
     let context = Context::new().await;
     is_preflight(&preflight(&context.anonymous(), BUYERS).await);
     is_preflight(&preflight(&context.partner_a(), BUYERS).await);
+}
+
+#[tokio::test]
+async fn a_preflight_of_decline_is_that_of_accept() {
+    let context = Context::new().await;
+    let decline = format!("{}/decline", context.offer(terms()).await.own_path());
+    is_preflight(&preflight(&context.anonymous(), &decline).await);
+    assert_eq!(context.event_types().await, ["offer.created"]);
+}
+
+/// Contract 2.13: `GET` on these paths, `If-None-Match` allowed.
+#[tokio::test]
+async fn a_preflight_of_a_read_allows_get_and_if_none_match() {
+    let context = Context::new().await;
+    let placed = context.offer(terms()).await;
+    let buyer = format!("{BUYERS}/x");
+    for path in ["/lending/applications", &offers_of("x"), &placed.own_path(), BUYERS, &buyer, "/events"] {
+        for client in [context.anonymous(), context.holder("wrong")] {
+            let answer = preflight_of("GET", &client, path).await;
+            assert_eq!(answer.status, 204, "{path}");
+            assert_eq!(answer.header("access-control-allow-methods"), Some("GET, OPTIONS"), "{path}");
+            let names = "Authorization, Content-Type, Idempotency-Key, If-None-Match, Traceparent, X-Service-ApiKey";
+            assert_eq!(answer.header("access-control-allow-headers"), Some(names), "{path}");
+            assert_eq!(answer.header("access-control-max-age"), Some("86400"));
+            assert_eq!(answer.bytes, b"");
+        }
+    }
+    // What a page asks for that the address has not is refused by the browser: it is not in the list.
+    let answer = preflight(&context.anonymous(), "/events").await;
+    assert_eq!(answer.header("access-control-allow-methods"), Some("GET, OPTIONS"));
 }
 
 #[tokio::test]

@@ -111,7 +111,7 @@ async fn no_bank_detail_and_no_key_is_in_any_log_line_error_or_event() {
     answers.push(a.post(BUYERS).header("x-service-apikey", unknown.reveal()).json(&good).send().await);
     let bearer = format!("Bearer {}", unknown.reveal());
     answers.push(context.anonymous().post(BUYERS).header("authorization", &bearer).json(&good).send().await);
-    for step in Step::ALL {
+    for step in Step::OF_CHANGES {
         for fault in [Fault::Error(StoreError::Corrupt), Fault::Error(StoreError::Overloaded), Fault::Panic] {
             context.store().rig(Some((step, fault)));
             answers.push(a.create(&good).await);

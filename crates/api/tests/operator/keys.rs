@@ -50,6 +50,29 @@ async fn a_key_ends_at_its_expiry() {
 }
 
 #[tokio::test]
+async fn a_key_may_be_narrowed_to_reading() {
+    let context = Context::new().await;
+    context.partner(1).await;
+    let make = |access: Value| json!({ "name": "x", "areas": ["payments"], "access": access });
+    let made = context.call("POST", &keys(1), &make(json!("read"))).await.is(201);
+    let narrowed = made["key"].as_str().expect("a key");
+    let read = context.as_partner("GET", "/payments/buyers", &[("x-service-apikey", narrowed)], "").await;
+    assert_eq!((&made["access"], read.status), (&json!("read"), 200));
+    assert_eq!(create_buyer(&context, narrowed).await.status, 403);
+    let full = context.call("POST", &keys(1), &make(json!("full"))).await.is(201);
+    assert_eq!(create_buyer(&context, full["key"].as_str().expect("a key")).await.status, 201);
+    let list = context.get(&keys(1)).await.is(200);
+    for key in list["items"].as_array().expect("a list") {
+        let wanted = if key["keyId"] == made["keyId"] { "read" } else { "full" };
+        assert_eq!(key["access"], wanted, "full, too, when nothing is said");
+    }
+    for bad in [Value::Null, json!("write"), json!(""), json!(["read"]), json!(true)] {
+        let refused = context.call("POST", &keys(1), &make(bad)).await.is_error(400, "InvalidData");
+        assert_eq!(refused["errors"], json!(["access: must be one of full, read"]));
+    }
+}
+
+#[tokio::test]
 async fn a_list_shows_everything_but_the_keys() {
     let context = Context::new().await;
     let key = context.partner(1).await;
@@ -64,7 +87,7 @@ async fn a_list_shows_everything_but_the_keys() {
     let items = list["items"].as_array().expect("a list");
     assert_eq!(items.len(), 2);
     let names: Vec<_> = items[0].as_object().expect("a key").keys().collect();
-    assert_eq!(names, ["keyId", "name", "areas", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"]);
+    assert_eq!(names, ["keyId", "name", "areas", "access", "createdAt", "expiresAt", "revokedAt", "lastUsedAt"]);
     assert_eq!(items[0]["lastUsedAt"], items[0]["createdAt"], "the hour began before the key");
     assert_eq!((&items[1]["keyId"], &items[1]["lastUsedAt"]), (&other["keyId"], &Value::Null), "in order of age");
     let path = format!("{}/{}", keys(1), other["keyId"].as_str().expect("an id"));

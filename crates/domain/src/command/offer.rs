@@ -8,7 +8,7 @@ use crate::store::Answer;
 use crate::view::View;
 use crate::{ApplicationId, OfferId, PartnerId};
 
-/// Moves an offer to another status: an accept of a partner, or an action of the operator.
+/// Moves an offer to another status: an accept or a decline of a partner, or an action of the operator.
 #[derive(Clone, Debug)]
 pub struct MoveOffer {
     /// The partner that asks: the offer must be its own. `None` for the operator, who may move any.
@@ -26,7 +26,8 @@ pub struct MoveOffer {
 /// The outcome of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveOutcome<O = Offer> {
-    /// The offer as it is now. An accept of an offer that is accepted already changes nothing.
+    /// The offer as it is now. An accept of an offer that is accepted already changes nothing, nor does a partner's decline
+    /// of one that is declined.
     Done(O),
     /// The life cycle does not allow it.
     Illegal(IllegalMove),
@@ -64,7 +65,15 @@ impl Command for MoveOffer {
             changes.push(stamp.expiry(expired.at, moved(key, expired)));
             stamp = stamp.second();
         }
-        let outcome = match ruling.verdict {
+        let verdict =
+            match ruling.verdict {
+                // Contract 2.13: a partner whose reply was lost may repeat. The operator is told (2.9).
+                Verdict::Illegal(IllegalMove {
+                    from: Status::CustomerDeclined, to: Status::CustomerDeclined, ..
+                }) if self.partner.is_some() => Verdict::Stands,
+                verdict => verdict,
+            };
+        let outcome = match verdict {
             Verdict::Moves(transition) => {
                 standing.apply(transition);
                 // The event is of the same time.

@@ -7,7 +7,7 @@ use crate::command::{AddKey, CreateBuyer, MoveOffer, PutApplication, PutOffer, P
 use crate::decimal::{Amount, Rate};
 use crate::event::Actor;
 use crate::idempotency::IdempotencyKey;
-use crate::key::{Area, KeyHash, KeyRecord};
+use crate::key::{Access, Area, KeyHash, KeyRecord};
 use crate::life_cycle::Action;
 use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Terms};
 use crate::partner::Partner;
@@ -143,6 +143,7 @@ pub fn key(p: u64, n: u64) -> KeyRecord {
         hash: KeyHash::of(&format!("lendpay_{n}")),
         name: name("ключ 🔑"),
         areas: [Area::Payments].into_iter().collect(),
+        access: Access::Full,
         created_at: at(0),
         expires_at: Some(at(10)),
         revoked_at: None,

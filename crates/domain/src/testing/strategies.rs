@@ -5,7 +5,7 @@ use crate::change::{Cause, Change, OfferKey, Record};
 use crate::decimal::{Amount, Rate};
 use crate::event::Actor;
 use crate::idempotency::Fingerprint;
-use crate::key::{Area, KeyHash, KeyRecord};
+use crate::key::{Access, Area, KeyHash, KeyRecord};
 use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
 use crate::partner::Partner;
 use crate::text::Name;
@@ -111,6 +111,7 @@ prop_compose! {
         hash in any::<[u8; 32]>(),
         name in names(),
         areas in vec(select(&Area::ALL[..]), 0..3),
+        access in select(&Access::ALL[..]),
         created_at in moments(),
         ends in (option::of(moments()), option::of(moments())),
     ) -> KeyRecord {
@@ -120,6 +121,7 @@ prop_compose! {
             hash: KeyHash::from_bytes(hash),
             name,
             areas: areas.into_iter().collect(),
+            access,
             created_at,
             expires_at: ends.0,
             revoked_at: ends.1,

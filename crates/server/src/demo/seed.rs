@@ -5,7 +5,7 @@ use lendpay_api::{Clock as _, event_id, key_bits, uuid};
 use lendpay_domain::command::{AddKey, MoveOffer, PutApplication, PutOffer, PutPartner, Stamp};
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::event::Actor;
-use lendpay_domain::key::{ApiKey, Area, KeyRecord};
+use lendpay_domain::key::{Access, ApiKey, Area, KeyRecord};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Terms};
 use lendpay_domain::store::Commands;
@@ -39,6 +39,7 @@ pub async fn fill(store: &impl Commands) -> Result<Seeded, Box<dyn Error>> {
         hash: key.hash(),
         name: Name::parse("Demo key")?,
         areas: Area::ALL.into_iter().collect(),
+        access: Access::Full,
         created_at: now,
         expires_at: None,
         revoked_at: None,

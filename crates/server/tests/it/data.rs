@@ -5,7 +5,7 @@ use lendpay_api::event_id;
 use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, Stamp};
 use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::{Actor, Event, Subject};
-use lendpay_domain::key::{ApiKey, Area, KeyRecord};
+use lendpay_domain::key::{Access, ApiKey, Area, KeyRecord};
 use lendpay_domain::offer::{Details, FundingType, OfferType, Status, Terms};
 use lendpay_domain::query::FindEvents;
 use lendpay_domain::store::{Commands as _, Queries as _};
@@ -54,6 +54,7 @@ pub fn fill_with(path: &Path, offers: u128, details: &str) -> Data {
         hash: key.hash(),
         name: name(),
         areas: Area::ALL.into_iter().collect(),
+        access: Access::Full,
         created_at: at,
         expires_at: None,
         revoked_at: None,

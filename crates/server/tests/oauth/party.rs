@@ -5,7 +5,7 @@ use lendpay_api::event_id;
 use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, Stamp};
 use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::Actor;
-use lendpay_domain::key::{ApiKey, Area, KeyRecord};
+use lendpay_domain::key::{Access, ApiKey, Area, KeyRecord};
 use lendpay_domain::offer::{Details, FundingType, OfferType, Terms};
 use lendpay_domain::store::Commands as _;
 use lendpay_domain::text::Name;
@@ -131,6 +131,7 @@ fn fill(path: &Path, clients: &[&str]) -> (Vec<String>, String) {
             hash: key.hash(),
             name: name(),
             areas: Area::ALL.into_iter().collect(),
+            access: Access::Full,
             created_at: at,
             expires_at: None,
             revoked_at: None,

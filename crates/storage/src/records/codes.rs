@@ -4,7 +4,7 @@
 use crate::codec::CodecError;
 use lendpay_domain::KeyId;
 use lendpay_domain::event::Actor;
-use lendpay_domain::key::{Area, Areas};
+use lendpay_domain::key::{Access, Area, Areas};
 use lendpay_domain::offer::{Duration, FundingType, OfferType, Status};
 use serde::{Deserialize, Serialize};
 
@@ -59,13 +59,22 @@ const fn area_bit(area: Area) -> u8 {
     }
 }
 
-pub(super) fn areas_code(areas: Areas) -> u8 {
-    areas.iter().map(area_bit).sum()
+const fn access_bit(access: Access) -> u8 {
+    match access {
+        Access::Full => 0,
+        Access::Read => 128,
+    }
 }
 
-pub(super) fn areas_of(code: u8) -> Result<Areas, CodecError> {
+/// A bit for each area of a key, and one if it may only read.
+pub(super) fn rights_code(areas: Areas, access: Access) -> u8 {
+    areas.iter().map(area_bit).sum::<u8>() | access_bit(access)
+}
+
+pub(super) fn rights_of(code: u8) -> Result<(Areas, Access), CodecError> {
     let areas: Areas = Area::ALL.into_iter().filter(|&area| code & area_bit(area) != 0).collect();
-    if areas_code(areas) == code { Ok(areas) } else { Err(CodecError::Damaged) }
+    let access = Access::ALL.into_iter().find(|&access| rights_code(areas, access) == code);
+    Ok((areas, access.ok_or(CodecError::Damaged)?))
 }
 
 /// Who caused a change. The order of the variants is the format.

@@ -1,6 +1,6 @@
 //! Partners and their keys.
 
-use super::codes::{areas_code, areas_of};
+use super::codes::{rights_code, rights_of};
 use super::{Time, times};
 use crate::codec::CodecError;
 use lendpay_domain::key::{KeyHash, KeyRecord};
@@ -49,7 +49,7 @@ pub(crate) struct KeyRow<'a> {
     partner: [u8; 16],
     hash: [u8; 32],
     name: &'a str,
-    areas: u8,
+    rights: u8,
     created_at: Time,
     expires_at: Option<Time>,
     revoked_at: Option<Time>,
@@ -58,13 +58,13 @@ pub(crate) struct KeyRow<'a> {
 impl<'a> From<&'a KeyRecord> for KeyRow<'a> {
     fn from(key: &'a KeyRecord) -> Self {
         // Destructured, so that a new field cannot be forgotten here.
-        let KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at } = key;
+        let KeyRecord { id, partner, hash, name, areas, access, created_at, expires_at, revoked_at } = key;
         Self {
             id: id.to_bytes(),
             partner: partner.to_bytes(),
             hash: hash.to_bytes(),
             name: name.as_str(),
-            areas: areas_code(*areas),
+            rights: rights_code(*areas, *access),
             created_at: (*created_at).into(),
             expires_at: expires_at.map(Time::from),
             revoked_at: revoked_at.map(Time::from),
@@ -76,12 +76,14 @@ impl TryFrom<KeyRow<'_>> for KeyRecord {
     type Error = CodecError;
 
     fn try_from(row: KeyRow<'_>) -> Result<Self, CodecError> {
+        let (areas, access) = rights_of(row.rights)?;
         Ok(Self {
             id: KeyId::from_bytes(row.id),
             partner: PartnerId::from_bytes(row.partner),
             hash: KeyHash::from_bytes(row.hash),
             name: name(row.name)?,
-            areas: areas_of(row.areas)?,
+            areas,
+            access,
             created_at: row.created_at.try_into()?,
             expires_at: times(row.expires_at)?,
             revoked_at: times(row.revoked_at)?,

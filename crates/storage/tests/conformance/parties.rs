@@ -4,7 +4,7 @@ use super::exports::everything;
 use super::samples::*;
 use lendpay_domain::change::Change;
 use lendpay_domain::command::{AddKeyOutcome, PutApplicationOutcome, PutPartnerOutcome, RevokeKeyOutcome};
-use lendpay_domain::key::{Area, KeyHash, KeyRecord};
+use lendpay_domain::key::{Access, Area, Areas, KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::{Store, StoreError};
 use std::sync::Arc;
@@ -60,7 +60,11 @@ pub async fn keys_come_back_as_they_were_added<S: Store>(store: &Arc<S>) {
     let mut other = key(1, 2);
     other.areas = Area::ALL.into_iter().collect();
     other.expires_at = None;
-    for record in [key(1, 1), other] {
+    let mut narrowed = key(1, 3);
+    narrowed.access = Access::Read;
+    let nothing = KeyRecord { areas: Areas::default(), ..narrowed.clone() };
+    let nothing = KeyRecord { id: key(1, 4).id, hash: key(1, 4).hash, ..nothing };
+    for record in [key(1, 1), other, narrowed, nothing] {
         assert_eq!(store.run(add_key(record.clone())).await, Ok(AddKeyOutcome::Added));
         assert_eq!(store.find_key(record.hash).await, Ok(Some(record)));
     }

@@ -44,10 +44,10 @@ impl<S: Commands> CreateKeyApi<S> {
     ) -> Result<Created, Failed<AddKey>> {
         let store = self.0.admit::<AddKey>(&request)?;
         let partner = path.0.ok_or_else(|| not_found(Resource::Partner))?;
-        let (name, areas, expires_at) = body.read(request.context.at).await?;
+        let (name, areas, access, expires_at) = body.read(request.context.at).await?;
         let (secret, id) = (ApiKey::from_random(random::key_bits()), random::key_id(request.context.at));
         let (hash, created_at) = (secret.hash(), request.context.at);
-        let key = KeyRecord { id, partner, hash, name, areas, created_at, expires_at, revoked_at: None };
+        let key = KeyRecord { id, partner, hash, name, areas, access, created_at, expires_at, revoked_at: None };
         let answer = MadeKey::new(&secret, &key);
         match store.run(AddKey { key, stamp: request.stamp() }).await? {
             AddKeyOutcome::Added => Ok(Created::Key(Json(answer))),

@@ -4,6 +4,7 @@ pub mod check;
 mod clock;
 pub mod document;
 mod exchange;
+mod issuer;
 pub mod logs;
 mod party;
 mod rigged;
@@ -14,19 +15,22 @@ mod schema;
 pub use clock::SetClock;
 pub use document::document;
 pub use exchange::{Answer, Call};
+pub use issuer::Issuer;
 pub use party::Party;
 pub use rigged::{Fault, PANIC, Step};
 
 use crate::backend::{self, Backend, Remains};
 use lendpay_api::{Clock as _, PartnerSettings, partner_side};
 use lendpay_domain::query::FindEvents;
-use lendpay_domain::command::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome, Stamp};
+use lendpay_domain::buyer::Description;
+use lendpay_domain::buyer_checks::{self, BuyerChecks};
+use lendpay_domain::command::{CreateBuyer, MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome, Stamp};
 use lendpay_domain::event::Event;
 use lendpay_domain::key::{Area, Areas};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::store::{Commands as _, Queries as _};
-use lendpay_domain::{ApplicationId, OfferId};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem::{EndpointExt as _, Response};
@@ -64,11 +68,21 @@ impl Placed {
     pub fn path(&self) -> String {
         path(self.application, self.offer)
     }
+
+    /// Where it is read.
+    pub fn own_path(&self) -> String {
+        format!("{}/{}", offers_of(self.application), self.offer)
+    }
 }
 
 /// Where an offer with ids written like this is accepted.
 pub fn path(application: impl ToString, offer: impl ToString) -> String {
     format!("/lending/applications/{}/offers/{}/accept", application.to_string(), offer.to_string())
+}
+
+/// Where an application's offers are listed.
+pub fn offers_of(application: impl ToString) -> String {
+    format!("/lending/applications/{}/offers", application.to_string())
 }
 
 impl Context {
@@ -114,12 +128,17 @@ impl Context {
 
     /// Nobody.
     pub fn anonymous(&self) -> Client {
-        Client { context: self.clone(), key: None }
+        Client { context: self.clone(), shows: None }
     }
 
     /// Whoever has this key.
     pub fn holder(&self, key: &str) -> Client {
-        Client { context: self.clone(), key: Some(key.to_owned()) }
+        Client { context: self.clone(), shows: Some(("x-service-apikey", key.to_owned())) }
+    }
+
+    /// Whoever has this access token.
+    pub fn bearer(&self, token: &str) -> Client {
+        Client { context: self.clone(), shows: Some(("authorization", format!("Bearer {token}"))) }
     }
 
     /// Partner A, for everything.
@@ -135,6 +154,12 @@ impl Context {
     /// Partner A with another key, for these areas.
     pub async fn partner_a_for(&self, areas: impl IntoIterator<Item = Area>) -> Client {
         let key = self.0.a.new_key(self.store(), areas.into_iter().collect::<Areas>(), None, self.0.clock.now()).await;
+        self.holder(&key.secret)
+    }
+
+    /// Partner A with another key, which may only read in these areas.
+    pub async fn reader_a_for(&self, areas: impl IntoIterator<Item = Area>) -> Client {
+        let key = self.0.a.narrowed_key(self.store(), areas.into_iter().collect(), self.0.clock.now()).await;
         self.holder(&key.secret)
     }
 
@@ -162,6 +187,15 @@ impl Context {
     pub async fn offer_of_b(&self, terms: Terms) -> Placed {
         self.put_offer(Placed { application: self.0.b.application, offer: OfferId::new(lendpay_api::uuid()) }, terms)
             .await
+    }
+
+    /// A buyer of partner B, of whom nothing is known; where it is read.
+    pub async fn buyer_of_b(&self) -> String {
+        let nothing = buyer_checks::check(Description::default(), BuyerChecks::Full).expect("acceptable");
+        let id = BuyerId::new(lendpay_api::uuid());
+        let create = CreateBuyer::new(self.0.b.id, id, None, nothing, self.by_operator());
+        self.store().run(create).await.expect("the store works");
+        format!("{BUYERS}/{id}")
     }
 
     /// An offer at this address.
@@ -209,14 +243,15 @@ impl Context {
 #[derive(Clone)]
 pub struct Client {
     context: Context,
-    key: Option<String>,
+    /// The header that it shows.
+    shows: Option<(&'static str, String)>,
 }
 
 impl Client {
     pub fn call(&self, method: Method, path: &str) -> Call {
         let call = Call::new(self.context.clone(), method, path);
-        match &self.key {
-            Some(key) => call.header("x-service-apikey", key),
+        match &self.shows {
+            Some((name, value)) => call.header(name, value),
             None => call,
         }
     }
@@ -232,6 +267,32 @@ impl Client {
     /// Accepts an offer without a body.
     pub async fn accept(&self, placed: Placed) -> Answer {
         self.post(&placed.path()).send().await
+    }
+
+    /// Declines an offer without a body.
+    pub async fn decline(&self, placed: Placed) -> Answer {
+        self.post(&format!("{}/decline", placed.own_path())).send().await
+    }
+
+    /// Reads what must be there.
+    pub async fn read(&self, path: &str) -> Value {
+        let answer = self.get(path).send().await;
+        assert_eq!(answer.status, 200, "{path} {answer:?}");
+        answer.json()
+    }
+
+    /// Reads a list to its end, so many items at a time.
+    pub async fn read_all(&self, path: &str, limit: usize) -> Vec<Value> {
+        let (mut items, mut after) = (Vec::new(), String::new());
+        loop {
+            let separator = if path.contains('?') { '&' } else { '?' };
+            let mut page = self.read(&format!("{path}{separator}limit={limit}{after}")).await;
+            let of_page = page["items"].as_array_mut().expect("a list");
+            assert!(of_page.len() <= limit, "{path}");
+            items.append(of_page);
+            let Some(next) = page["next"].as_str() else { return items };
+            after = format!("&after={next}");
+        }
     }
 
     /// Creates a buyer.

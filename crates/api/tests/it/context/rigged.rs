@@ -21,10 +21,13 @@ pub enum Step {
     FindKey,
     /// To carry out a command.
     Command,
+    /// To find what somebody reads.
+    Find,
 }
 
 impl Step {
-    pub const ALL: [Self; 2] = [Self::FindKey, Self::Command];
+    /// What a request that changes something asks of a store.
+    pub const OF_CHANGES: [Self; 2] = [Self::FindKey, Self::Command];
 }
 
 /// How a step fails.
@@ -56,6 +59,14 @@ impl<S> Rigged<S> {
     /// From now on `step` fails; with `None` nothing does.
     pub fn rig(&self, fault: Option<(Step, Fault)>) {
         *self.fault.lock().expect("not poisoned") = fault;
+    }
+
+    /// The last sequence that the store has given.
+    pub async fn inner_end(&self) -> u64
+    where
+        S: Queries,
+    {
+        self.inner.find_events(FindEvents::all(0, 1)).await.expect("the store works").last
     }
 
     async fn step<T>(&self, step: Step, work: impl Future<Output = Answer<T>>) -> Answer<T> {
@@ -102,24 +113,24 @@ impl<S: Queries> Queries for Rigged<S> {
         self.inner.find_partners(query).await
     }
     async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
-        self.inner.find_application(id).await
+        self.step(Step::Find, self.inner.find_application(id)).await
     }
     async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
-        self.inner.find_applications(query).await
+        self.step(Step::Find, self.inner.find_applications(query)).await
     }
     async fn find_offer(&self, application: ApplicationId, offer: OfferId, now: Timestamp) -> Answer<Option<Offer>> {
-        self.inner.find_offer(application, offer, now).await
+        self.step(Step::Find, self.inner.find_offer(application, offer, now)).await
     }
     async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
-        self.inner.find_offers(query).await
+        self.step(Step::Find, self.inner.find_offers(query)).await
     }
     async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        self.inner.find_buyer(id).await
+        self.step(Step::Find, self.inner.find_buyer(id)).await
     }
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        self.inner.find_buyers(query).await
+        self.step(Step::Find, self.inner.find_buyers(query)).await
     }
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
-        self.inner.find_events(query).await
+        self.step(Step::Find, self.inner.find_events(query)).await
     }
 }

@@ -90,9 +90,11 @@ fn every_move_of_every_caller_before_at_and_after_expiry() {
                         let outcome = if allowed(from, action, offer_type) {
                             changes.push(by(mine, moved(to, now)));
                             is(to, now)
-                        } else if action == Action::Accept
-                            && matches!(from, Status::CustomerAccepted | Status::Advanced)
-                        {
+                        } else if match action {
+                            Action::Accept => matches!(from, Status::CustomerAccepted | Status::Advanced),
+                            Action::Decline => caller.is_some() && from == Status::CustomerDeclined,
+                            Action::Advance | Action::Archive => false,
+                        } {
                             is(from, changed())
                         } else {
                             let indicative = from == Status::CustomerAccepted && action == Action::Advance;

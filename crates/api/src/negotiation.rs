@@ -1,4 +1,4 @@
-//! Which form of a page a request asks for.
+//! Which form of an answer a request asks for.
 
 use poem::http::HeaderMap;
 use poem::http::header::{ACCEPT_ENCODING, AsHeaderName, IF_NONE_MATCH};
@@ -10,7 +10,7 @@ fn elements(headers: &HeaderMap, name: impl AsHeaderName) -> impl Iterator<Item 
 }
 
 /// Whether gzip is acceptable, and no less welcome than the page as it is (RFC 9110, section 12.5.3).
-pub(super) fn prefers_gzip(headers: &HeaderMap) -> bool {
+pub(crate) fn prefers_gzip(headers: &HeaderMap) -> bool {
     let (mut gzip, mut identity, mut others) = (None, None, None);
     for element in elements(headers, ACCEPT_ENCODING) {
         let (coding, weight) = element.split_once(';').map_or((element, Some(1.0)), |(coding, parameters)| {
@@ -31,8 +31,8 @@ pub(super) fn prefers_gzip(headers: &HeaderMap) -> bool {
     gzip > 0.0 && gzip >= identity.unwrap_or(0.0)
 }
 
-/// Whether the client has this form already (RFC 9110, section 13.1.2: weak comparison).
-pub(super) fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
+/// Whether the client has what this tag is of already (RFC 9110, section 13.1.2: weak comparison).
+pub(crate) fn has_tag(headers: &HeaderMap, tag: &str) -> bool {
     elements(headers, IF_NONE_MATCH).any(|known| known == "*" || known.strip_prefix("W/").unwrap_or(known) == tag)
 }
 

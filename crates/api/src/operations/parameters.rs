@@ -1,0 +1,66 @@
+//! Parameters of lists, the same for partners and for the operator. They are judged after the caller.
+
+use super::Parameter;
+use lendpay_domain::page::Window;
+use serde_json::json;
+
+/// Where a page begins.
+pub(crate) const AFTER: Parameter =
+    Parameter { name: "after", description: "`next` of the page before.", schema: || json!({ "type": "string" }) };
+
+/// Where a page of events begins.
+pub(crate) const AFTER_SEQUENCE: Parameter = Parameter {
+    description: "The last event that was seen: `next` of the page before, or `history`, a colon and the event's `sequence`. A \
+                  sequence alone is accepted too, but what a restored store has given again is not noticed then. 0 or absent: \
+                  from the beginning.",
+    ..AFTER
+};
+
+/// How many items are wanted.
+pub(crate) const LIMIT: Parameter = Parameter {
+    name: "limit",
+    description: "The most items that are wanted.",
+    schema: || json!({ "type": "integer", "format": "int32", "default": 100, "maximum": 500.0, "minimum": 1.0 }),
+};
+
+/// Which buyers are wanted.
+pub(crate) const REGISTRATION_NUMBER: Parameter = Parameter {
+    name: "registrationNumber",
+    description: "Only buyers with exactly this registration number.",
+    schema: || json!({ "type": "string" }),
+};
+
+/// What a `limit` must be.
+pub(crate) const BAD_LIMIT: &str = "limit: must be a whole number from 1 to 500";
+
+/// The window that `after` and `limit` ask for, or what is wrong with them; `cursor` reads the first.
+pub(crate) fn window<C>(
+    after: Option<&str>,
+    limit: Option<&str>,
+    cursor: impl Fn(&str) -> Option<C>,
+) -> Result<Window<C>, Vec<String>> {
+    let after = after.map(|text| cursor(text).ok_or("after: must be what an earlier answer gave")).transpose();
+    let limit = limit.map_or(Some(100), |text| text.parse().ok().filter(|limit| (1..=500).contains(limit)));
+    match (after, limit.ok_or(BAD_LIMIT)) {
+        (Ok(after), Ok(limit)) => Ok(Window { after, limit }),
+        (after, limit) => Err([after.err(), limit.err()].into_iter().flatten().map(str::to_owned).collect()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lendpay_domain::KeyId;
+
+    #[test]
+    fn a_window_has_1_to_500_items() {
+        let window = |after, limit| window(after, limit, KeyId::parse).map(|window| window.limit);
+        assert_eq!(window(None, None), Ok(100));
+        assert_eq!(window(None, Some("1")), Ok(1));
+        assert_eq!(window(Some("3e7b118e-bb4c-4e4b-981d-a62526cbbdce"), Some("500")), Ok(500));
+        for bad in ["", "0", "501", "-1", "1.0", "x", "99999999999999999999"] {
+            assert!(window(None, Some(bad)).is_err(), "{bad}");
+        }
+        assert_eq!(window(Some(""), Some("0")).expect_err("refused").len(), 2);
+    }
+}

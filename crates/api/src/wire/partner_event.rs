@@ -1,0 +1,139 @@
+//! Events as partners see them (contract 2.10, 2.13): their own, and of the types that are listed here.
+
+use super::time::Time;
+use super::wire_type;
+use lendpay_domain::cursor::Cursor;
+use lendpay_domain::event::{self, Actor, EventPage};
+use lendpay_domain::key::{Area, Areas};
+use lendpay_domain::query::EventTypes;
+use poem_openapi::Object;
+use poem_openapi::registry::MetaSchema;
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Of offers. Types that only the operator sees (contract 2.14) are not here.
+const OF_OFFERS: [&str; 6] =
+    ["offer.created", "offer.accepted", "offer.declined", "offer.expired", "offer.advanced", "offer.archived"];
+
+/// Of buyers.
+const OF_BUYERS: [&str; 1] = ["buyer.created"];
+
+fn names() -> impl Iterator<Item = &'static str> {
+    OF_OFFERS.into_iter().chain(OF_BUYERS)
+}
+
+/// The types that somebody with these areas sees.
+pub(crate) fn types_seen(areas: Areas) -> EventTypes {
+    EventTypes::those(|name| {
+        areas.iter().any(|area| match area {
+            Area::Lending => OF_OFFERS.contains(&name),
+            Area::Payments => OF_BUYERS.contains(&name),
+        })
+    })
+}
+
+/// Reads the name of a type.
+pub(crate) fn type_named(text: &str) -> Result<EventTypes, String> {
+    let known = EventTypes::named(text).filter(|_| names().any(|name| name == text));
+    known.ok_or_else(|| format!("must be one of {}", names().collect::<Vec<_>>().join(", ")))
+}
+
+/// The type of an event.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct EventType(String);
+
+wire_type!(EventType, "EventType", named: MetaSchema {
+    description: Some("What happened. More types may come."),
+    enum_items: names().map(Into::into).collect(),
+    ..MetaSchema::new("string")
+});
+
+/// Something that happened. Holds identifiers only.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// The event's place in the order. It grows, not by one.
+    pub sequence: i64,
+    /// The identifier of the event.
+    pub id: Uuid,
+    #[oai(rename = "type")]
+    #[serde(rename = "type")]
+    pub kind: EventType,
+    /// When it happened, in UTC. An expiry happened at the offer's `expiryAt` and is recorded later, so that its time may
+    /// be earlier than that of the event before it.
+    pub occurred_at: Time,
+    /// The application of the offer; null when the event is not about an offer.
+    #[oai(nullable)]
+    pub application_id: Option<Uuid>,
+    /// The offer; null when the event is not about an offer.
+    #[oai(nullable)]
+    pub offer_id: Option<Uuid>,
+    /// The buyer; null when the event is not about a buyer.
+    #[oai(nullable)]
+    pub buyer_id: Option<Uuid>,
+    /// Who caused it: `key:` and the identifier of one of your API keys, `oauth` (one of your access tokens), `operator`,
+    /// or `clock` (an expiry).
+    pub actor: String,
+    /// The request that caused it: its X-Request-Id.
+    pub operation_id: String,
+}
+
+/// Partners learn that it was the operator, never who (contract 2.13).
+fn actor(actor: Actor) -> String {
+    match actor {
+        Actor::Operator => "operator".to_owned(),
+        Actor::Key(_) | Actor::OAuthClient | Actor::Clock => actor.to_string(),
+    }
+}
+
+impl From<event::Event> for Event {
+    fn from(event: event::Event) -> Self {
+        let (application, offer, buyer) = event.subject.ids();
+        Self {
+            sequence: i64::try_from(event.sequence).expect("sequences are below 2^63"),
+            id: event.id.uuid(),
+            kind: EventType(event.subject.event_type().to_owned()),
+            occurred_at: Time(event.occurred_at),
+            application_id: application.map(|id| id.uuid()),
+            offer_id: offer.map(|id| id.uuid()),
+            buyer_id: buyer.map(|id| id.uuid()),
+            actor: actor(event.actor),
+            operation_id: event.operation.to_string(),
+        }
+    }
+}
+
+/// A page of events, in their order.
+#[derive(Debug, Object, Serialize)]
+pub struct EventList {
+    /// The history that the sequences belong to: the restoring of a backup begins another, in which the same sequence may
+    /// mean another event.
+    pub history: Uuid,
+    /// The events.
+    pub items: Vec<Event>,
+    /// Pass it as `after` for the next page; null when there are no more now. Events will follow: whoever follows along
+    /// goes on with `history`, a colon and the `sequence` of the last event that it saw.
+    #[oai(nullable)]
+    pub next: Option<String>,
+}
+
+impl From<EventPage> for EventList {
+    fn from(EventPage { history, events, next, .. }: EventPage) -> Self {
+        let next = next.map(|sequence| Cursor { history: Some(history), sequence }.to_string());
+        Self { history: history.uuid(), items: events.into_iter().map(Into::into).collect(), next }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lendpay_domain::event::Subject;
+
+    #[test]
+    fn each_area_sees_its_types_and_no_other() {
+        let count = |areas: &[Area]| types_seen(areas.iter().copied().collect()).bits().count_ones();
+        assert_eq!([count(&[]), count(&[Area::Lending]), count(&[Area::Payments]), count(&Area::ALL)], [0, 6, 1, 7]);
+        assert!(names().all(|name| Subject::TYPES.contains(&name)));
+    }
+}
