@@ -9,7 +9,7 @@ mod path;
 
 pub(crate) use body::{Body, Payload};
 pub(crate) use failed::{Failed, Operation, Parameter};
-pub(crate) use path::{OfferPath, PathId, PathIds};
+pub(crate) use path::{Id, OfferPath, PathId, PathIds};
 
 use poem_openapi::Tags;
 
