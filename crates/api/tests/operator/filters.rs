@@ -240,3 +240,30 @@ async fn a_list_of_offers_is_of_an_application_that_exists() {
         context.get(&path).await.is_error(404, "ApplicationNotFound");
     }
 }
+
+#[tokio::test]
+async fn a_cursor_of_another_list_leads_to_nothing_that_is_not_wanted() {
+    let context = Context::new().await;
+    for n in 1..=3 {
+        context.partner(n).await;
+        context.call("PUT", &offer(n, n), &terms()).await.is(201);
+    }
+    let after = |n| format!("after={}:{}", id(n), id(n));
+    for (path, n, wanted) in [
+        (format!("{}/offers", application(2)), 1, ids([2])),
+        (format!("{}/offers", application(2)), 2, ids([])),
+        (format!("{}/offers", application(2)), 3, ids([])),
+        ("/operator/offers".to_owned(), 2, ids([3])),
+    ] {
+        assert_eq!(found(&context, &format!("{path}?{}", after(n)), "id").await, wanted, "{path} {n}");
+    }
+    for n in 1..=3 {
+        let some = found(&context, &format!("/operator/offers?partnerId={}&{}", id(2), after(n)), "id").await;
+        assert!(some.iter().all(|offer| *offer == id(2)), "{n} {some:?}");
+    }
+    for bad in [id(1), format!("{}:", id(1)), format!("{}:x", id(1)), "1".to_owned()] {
+        let answer = context.get(&format!("/operator/offers?after={bad}")).await;
+        let wanted = json!(["after: must be what an earlier answer gave"]);
+        assert_eq!(answer.is_error(400, "InvalidData")["errors"], wanted, "{bad}");
+    }
+}

@@ -43,7 +43,11 @@ pub fn rotate(command: &Rotate) -> Result<(), String> {
     if let Some(at) = found["revokedAt"].as_str() {
         return Err(format!("the key {old} was revoked at {at}; make another with `lendpay key create`"));
     }
-    let body = json!({ "name": found["name"], "areas": found["areas"], "expiresAt": command.expires });
+    let mut body = json!({ "name": found["name"], "areas": found["areas"], "expiresAt": command.expires });
+    // A service that can narrow a key to reading says whether it did. The new key must not be able to do more.
+    if let Some(access) = found.get("access") {
+        body["access"] = access.clone();
+    }
     let key = client.post(&path, &body)?;
     Screen::new(Format::json_or(command.json, Format::Table), MADE).show(&[key])?;
     let by_hand = format!("lendpay key revoke {partner} {old}");
