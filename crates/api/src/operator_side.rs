@@ -6,13 +6,18 @@ use crate::document::operator;
 use crate::operations::operator::Operator;
 use crate::operations::operator::create_key::CreateKeyApi;
 use crate::operations::operator::export::ExportApi;
+use crate::operations::operator::get_application::GetApplicationApi;
 use crate::operations::operator::get_buyer::GetBuyerApi;
 use crate::operations::operator::get_offer::GetOfferApi;
+use crate::operations::operator::get_partner::GetPartnerApi;
 use crate::operations::operator::health::HealthApi;
+use crate::operations::operator::list_all_offers::ListAllOffersApi;
+use crate::operations::operator::list_applications::ListApplicationsApi;
 use crate::operations::operator::list_buyers::ListBuyersApi;
 use crate::operations::operator::list_events::ListEventsApi;
 use crate::operations::operator::list_keys::ListKeysApi;
 use crate::operations::operator::list_offers::ListOffersApi;
+use crate::operations::operator::list_partners::ListPartnersApi;
 use crate::operations::operator::metrics::{MetricsApi, WriteMetrics};
 use crate::operations::operator::move_offer::MoveOfferApi;
 use crate::operations::operator::put_application::PutApplicationApi;
@@ -51,16 +56,20 @@ pub struct OperatorSettings<S> {
 
 /// The operations with a key. The document lists them in this order.
 pub(crate) type Operations<S> = (
-    (PutPartnerApi<S>, CreateKeyApi<S>, ListKeysApi<S>, RevokeKeyApi<S>, PutApplicationApi<S>),
-    (PutOfferApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
+    (PutPartnerApi<S>, ListPartnersApi<S>, GetPartnerApi<S>),
+    (CreateKeyApi<S>, ListKeysApi<S>, RevokeKeyApi<S>),
+    (PutApplicationApi<S>, ListApplicationsApi<S>, GetApplicationApi<S>),
+    (PutOfferApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
     (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>, ExportApi<S>),
 );
 
 fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<String>) -> Operations<S> {
     let o = || Arc::clone(operator);
     (
-        (PutPartnerApi(o()), CreateKeyApi(o()), ListKeysApi(o()), RevokeKeyApi(o()), PutApplicationApi(o())),
-        (PutOfferApi(o()), ListOffersApi(o()), GetOfferApi(o()), MoveOfferApi(o())),
+        (PutPartnerApi(o()), ListPartnersApi(o()), GetPartnerApi(o())),
+        (CreateKeyApi(o()), ListKeysApi(o()), RevokeKeyApi(o())),
+        (PutApplicationApi(o()), ListApplicationsApi(o()), GetApplicationApi(o())),
+        (PutOfferApi(o()), ListAllOffersApi(o()), ListOffersApi(o()), GetOfferApi(o()), MoveOfferApi(o())),
         (ListBuyersApi(o()), GetBuyerApi(o()), ListEventsApi(o()), ExportApi { operator: o(), reason }),
     )
 }

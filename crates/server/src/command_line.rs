@@ -1,6 +1,10 @@
 //! The command line as a whole: the commands, and what each of them is given.
 
-use crate::client::{EventsCommand, KeyCommand, OfferCommand, PartnerCommand};
+use crate::client::{
+    ApplicationCommand, BuyerCommand, EventsCommand, HealthCommand, KeyCommand, OfferCommand, OperationCommand,
+    PartnerCommand,
+};
+use crate::completions::CompletionsCommand;
 use crate::settings::{Demo, Export, HistoryCommand, Import, KeptIn, Migrate, Serve};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
@@ -36,11 +40,23 @@ pub enum Command {
     /// Keys of partners, at the running service.
     #[command(subcommand)]
     Key(KeyCommand),
+    /// Applications of partners, at the running service.
+    #[command(subcommand)]
+    Application(ApplicationCommand),
     /// Offers, at the running service.
     #[command(subcommand)]
     Offer(OfferCommand),
+    /// Buyers, at the running service.
+    #[command(subcommand)]
+    Buyer(BuyerCommand),
     /// What happened, at the running service.
     Events(EventsCommand),
+    /// What became of a request, at the running service: the events that it caused. A refused request is only in the log.
+    Operation(OperationCommand),
+    /// Whether the running service is ready. Ends with code 1 if it is not.
+    Health(HealthCommand),
+    /// Print a script that completes commands in a shell.
+    Completions(CompletionsCommand),
 }
 
 /// The arguments of a command and of all below it.
@@ -75,8 +91,32 @@ mod tests {
     #[test]
     fn every_flag_has_a_variable() {
         // These say what one call is to do; a variable for them would make other calls do it too.
-        const OF_ONE_CALL: [&str; 10] =
-            ["after", "area", "expires", "follow", "id", "json", "merge", "oauth-client-id", "running", "version"];
+        const OF_ONE_CALL: [&str; 24] = [
+            "after",
+            "application",
+            "area",
+            "buyer",
+            "csv",
+            "expires",
+            "expires-before",
+            "follow",
+            "from",
+            "id",
+            "json",
+            "limit",
+            "merge",
+            "name",
+            "oauth-client-id",
+            "offer",
+            "operation",
+            "partner",
+            "registration-number",
+            "running",
+            "status",
+            "type",
+            "until",
+            "version",
+        ];
         let command = CommandLine::command();
         for argument in all_arguments(&command) {
             let of_one_call = argument.get_long().is_none_or(|flag| OF_ONE_CALL.contains(&flag));

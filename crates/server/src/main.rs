@@ -2,7 +2,9 @@
 
 mod client;
 mod command_line;
+mod completions;
 mod demo;
+mod examples;
 mod listener;
 mod metrics;
 mod oauth;
@@ -19,7 +21,6 @@ mod system_clock;
 mod telemetry;
 mod transfer;
 
-use clap::Parser as _;
 use command_line::{Command, CommandLine};
 use rustix::fs::Mode;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
@@ -39,7 +40,7 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), String> {
-    match CommandLine::parse().command {
+    match examples::parse::<CommandLine>().command {
         Command::Serve(serve) => serve::run(&serve),
         Command::Demo(demo) => demo::run(&demo),
         Command::Export(export) => transfer::export(&export),
@@ -49,8 +50,13 @@ fn run() -> Result<(), String> {
         Command::Migrate(migrate) => transfer::migrate(&migrate),
         Command::Partner(command) => client::partner(&command),
         Command::Key(command) => client::key(&command),
+        Command::Application(command) => client::application(&command),
         Command::Offer(command) => client::offer(&command),
+        Command::Buyer(command) => client::buyer(&command),
         Command::Events(command) => client::events(&command),
+        Command::Operation(command) => client::operation(&command),
+        Command::Health(command) => client::health(&command),
+        Command::Completions(command) => completions::run(&command, examples::command::<CommandLine>()),
     }
 }
 

@@ -97,9 +97,11 @@ fn finish_operation(template: &str, operation: &mut Value, described: &Operation
 /// Adds the parameters of the path, first, and those of the query.
 fn add_parameters(template: &str, operation: &mut Value, query: &[Parameter]) {
     let parameter = |name: &str, location: &str, description: String, schema: Value| {
+        // Of a list, one parameter holds all items.
+        let explode = schema["type"] != "array";
         json!({
             "name": name, "schema": schema, "in": location, "description": description, "required": location == "path",
-            "deprecated": false, "explode": true,
+            "deprecated": false, "explode": explode,
         })
     };
     let ids = template.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'));

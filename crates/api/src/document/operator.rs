@@ -6,13 +6,14 @@ use super::{Finished, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
 use crate::operations::operator::metrics::{Metrics, MetricsApi};
 use crate::operations::operator::{
-    export::Export, get_buyer::GetBuyer, get_offer::GetOffer, list_events::ListEvents, list_keys::ListKeys,
-    list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
+    export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer, get_partner::GetPartner,
+    list_all_offers::ListAllOffers, list_events::ListEvents, list_keys::ListKeys, list_offers::ListOffers,
+    move_offer::Advance, move_offer::Archive, move_offer::Decline,
 };
 use crate::operator_side::Operations;
 use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, RevokeKey};
 use lendpay_domain::offer::Status;
-use lendpay_domain::query::FindBuyers;
+use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
@@ -28,12 +29,13 @@ everything, and reads bank details in full. Only `/health/…` and `/metrics` ne
 `date` and `operationId`; the header `X-Request-Id` of every response has the same value as `operationId`.
 
 **Lists** answer `items` and `next`. Pass `next` as `after` to get the next page; it is null at the end. `limit` is 1
-to 500, 100 when it is absent.
+to 500, 100 when it is absent. With a filter a page may be short, or empty, and yet have a `next`: the service looks at
+a bounded number of records for a page.
 
 **Bodies** are one JSON object. A field that is not listed is refused, so that a misspelt one is not ignored.
 
-**Parameters** that an operation does not list are refused too, but for those of `/health/…` and `/metrics`, which
-ignore them.
+**Parameters** that an operation does not list, or that are there twice, are refused too, but for those of
+`/health/…` and `/metrics`, which ignore them.
 
 **Events.** An offer can no longer be accepted from its `expiryAt` on, and is read as Expired from then on. Its
 `offer.expired` is recorded when the service next decides about the offer, at an accept or a transition, which may be
@@ -53,11 +55,16 @@ pub(crate) fn document() -> Finished {
     let service = published(service, "Lendpay operations");
     let described = [
         OperationExamples::of::<PutPartner>(examples::partners(), Some(examples::new_partners())),
+        OperationExamples::of::<FindPartners>(examples::partner_list(), None),
+        OperationExamples::of::<GetPartner>(examples::partners(), None),
         OperationExamples::of::<AddKey>(examples::made_keys(), Some(examples::new_keys())),
         OperationExamples::of::<ListKeys>(examples::keys(), None),
         OperationExamples::of::<RevokeKey>(vec![], None),
         OperationExamples::of::<PutApplication>(examples::applications(), Some(examples::new_applications())),
+        OperationExamples::of::<FindApplications>(examples::application_list(), None),
+        OperationExamples::of::<GetApplication>(examples::applications(), None),
         OperationExamples::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
+        OperationExamples::of::<ListAllOffers>(examples::offer_list(), None),
         OperationExamples::of::<ListOffers>(examples::offer_list(), None),
         OperationExamples::of::<GetOffer>(examples::offers(), None),
         OperationExamples::of::<Decline>(examples::moved(Status::CustomerDeclined), None),

@@ -31,6 +31,10 @@ pub(super) fn partners() -> Vec<Example> {
     vec![("Platform".to_owned(), json!(Partner::from(partner)))]
 }
 
+pub(super) fn partner_list() -> Vec<Example> {
+    page(partners().into_iter())
+}
+
 pub(super) fn new_keys() -> Vec<Example> {
     let narrowed = json!({ "name": "Reporting", "areas": ["lending"], "access": "read" });
     vec![
@@ -115,6 +119,10 @@ pub(super) fn keys() -> Vec<Example> {
 pub(super) fn applications() -> Vec<Example> {
     let application = json!({ "id": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21", "partnerId": PARTNER });
     vec![("Of a partner".to_owned(), application)]
+}
+
+pub(super) fn application_list() -> Vec<Example> {
+    page(applications().into_iter())
 }
 
 pub(super) fn buyers() -> Vec<Example> {

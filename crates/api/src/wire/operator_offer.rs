@@ -87,6 +87,7 @@ impl From<offer::Offer> for OperatorOffer {
 
 page_of! {
     OperatorOffer,
-    /// A page of an application's offers, in the order of their identifiers.
+    /// A page of offers, in the order of their applications, then of their own identifiers. With a filter a page may be
+    /// short, or empty, and yet have a `next`.
     OfferList
 }

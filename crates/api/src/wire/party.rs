@@ -6,7 +6,7 @@ use super::time::Time;
 use super::wire_type;
 use lendpay_domain::key::{self, Areas, KeyInUse, KeyRecord};
 use lendpay_domain::text::Name;
-use lendpay_domain::{ApplicationId, PartnerId, Timestamp, partner};
+use lendpay_domain::{ApplicationId, PartnerId, Timestamp, partner, query};
 use poem_openapi::Object;
 use poem_openapi::registry::MetaSchema;
 use serde::{Deserialize, Serialize};
@@ -67,6 +67,13 @@ impl From<partner::Partner> for Partner {
             created_at: Time(partner.created_at),
         }
     }
+}
+
+page_of! {
+    Partner,
+    /// A page of partners, in the order of their identifiers. With a filter a page may be short, or empty, and yet have a
+    /// `next`.
+    PartnerList
 }
 
 /// A part of the service that a key may be used for.
@@ -269,6 +276,19 @@ impl Application {
     pub const fn new(id: ApplicationId, partner: PartnerId) -> Self {
         Self { id: id.uuid(), partner_id: partner.uuid() }
     }
+}
+
+impl From<query::Application> for Application {
+    fn from(application: query::Application) -> Self {
+        Self::new(application.id, application.partner)
+    }
+}
+
+page_of! {
+    Application,
+    /// A page of applications, in the order of their identifiers. With a filter a page may be short, or empty, and yet
+    /// have a `next`.
+    ApplicationList
 }
 
 #[cfg(test)]

@@ -38,6 +38,9 @@ async fn lists_come_in_pages_that_join_without_a_gap() {
         ("/operator/events".to_owned(), 14),
         ("/operator/buyers?registrationNumber=1".to_owned(), 4),
         ("/operator/buyers?registrationNumber=2".to_owned(), 0),
+        ("/operator/partners".to_owned(), 1),
+        ("/operator/applications".to_owned(), 1),
+        ("/operator/offers".to_owned(), 7),
     ] {
         let all = whole(&context, &path, 500).await;
         assert_eq!(all.len(), length, "{path}");
@@ -54,6 +57,9 @@ async fn a_window_that_is_none_is_told_completely() {
     for path in [
         format!("{}/offers", application(1)),
         format!("/operator/partners/{}/keys", id(1)),
+        "/operator/partners".to_owned(),
+        "/operator/applications".to_owned(),
+        "/operator/offers".to_owned(),
         "/operator/buyers".to_owned(),
         "/operator/events".to_owned(),
     ] {

@@ -5,6 +5,7 @@ mod context;
 mod document;
 mod events;
 mod export;
+mod filters;
 mod health;
 mod keys;
 mod lists;

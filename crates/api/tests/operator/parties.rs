@@ -19,6 +19,25 @@ async fn a_partner_is_created_and_renamed() {
 }
 
 #[tokio::test]
+async fn a_partner_and_an_application_are_read_by_their_ids() {
+    let context = Context::new().await;
+    let body = json!({ "name": "Northwind", "oauthClientId": "client" });
+    let path = format!("/operator/partners/{}", id(1));
+    let partner = context.call("PUT", &path, &body).await.is(201);
+    assert_eq!(context.get(&path).await.is(200), partner);
+    context.call("PUT", &application(9), &json!({ "partnerId": id(1) })).await.is(201);
+    assert_eq!(context.get(&application(9)).await.is(200), json!({ "id": id(9), "partnerId": id(1) }));
+    // Before the key is judged, nobody learns what there is.
+    for known in [&path, &application(9)] {
+        context.send("GET", known, &[("x-operator-key", "wrong")], "").await.is_error(401, "InvalidOperatorKey");
+    }
+    for unknown in [id(8), "x".to_owned(), "%FF".to_owned()] {
+        context.get(&format!("/operator/partners/{unknown}")).await.is_error(404, "PartnerNotFound");
+        context.get(&format!("/operator/applications/{unknown}")).await.is_error(404, "ApplicationNotFound");
+    }
+}
+
+#[tokio::test]
 async fn a_client_id_has_one_partner() {
     let context = Context::new().await;
     let put = async |n| {

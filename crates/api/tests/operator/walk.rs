@@ -155,10 +155,11 @@ async fn no_address_of_the_operator_leads_to_what_belongs_elsewhere() {
                 continue;
             }
             // One id and what is below it.
-            ("PutPartner" | "CreateKey" | "ListKeys", ["partnerId"])
-            | ("ListOffers", ["applicationId"])
+            ("PutPartner" | "GetPartner" | "CreateKey" | "ListKeys", ["partnerId"])
+            | ("GetApplication" | "ListOffers", ["applicationId"])
             | ("GetBuyer", ["buyerId"])
-            | ("ListBuyers" | "ListEvents" | "Export" | "Live" | "Ready" | "Metrics", []) => continue,
+            | ("ListPartners" | "ListApplications" | "ListAllOffers" | "ListBuyers" | "ListEvents", [])
+            | ("Export" | "Live" | "Ready" | "Metrics", []) => continue,
             (other, ids) => panic!("say here what belongs elsewhere for {other} {ids:?}"),
         };
         answer.0.is_error(404, answer.1);

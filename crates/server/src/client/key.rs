@@ -1,24 +1,32 @@
 //! `lendpay key`.
 
+use super::Access;
 use super::http::Client;
-use super::screen::{Columns, Screen, list};
-use crate::settings::Access;
+use super::ids::{self, id};
+use super::list::{ListOptions, list};
+use super::rotate::{Rotate, rotate};
+use super::screen::{Columns, Format, Screen, column};
+use super::times::moment;
 use clap::{Args, Subcommand, ValueEnum};
-use lendpay_domain::{KeyId, PartnerId};
+use lendpay_domain::KeyId;
 use serde_json::{Value, json};
-use uuid::Uuid;
 
-const MADE: Columns =
-    &[("KEY ID", "keyId"), ("NAME", "name"), ("AREAS", "areas"), ("EXPIRES", "expiresAt"), ("KEY", "key")];
+pub const MADE: Columns = &[
+    column("KEY ID", "keyId"),
+    column("NAME", "name"),
+    column("AREAS", "areas"),
+    column("EXPIRES", "expiresAt"),
+    column("KEY", "key"),
+];
 
-const LISTED: Columns = &[
-    ("KEY ID", "keyId"),
-    ("NAME", "name"),
-    ("AREAS", "areas"),
-    ("CREATED", "createdAt"),
-    ("EXPIRES", "expiresAt"),
-    ("REVOKED", "revokedAt"),
-    ("LAST USED", "lastUsedAt"),
+pub const COLUMNS: Columns = &[
+    column("KEY ID", "keyId"),
+    column("NAME", "name"),
+    column("AREAS", "areas"),
+    column("CREATED", "createdAt"),
+    column("EXPIRES", "expiresAt"),
+    column("REVOKED", "revokedAt"),
+    column("LAST USED", "lastUsedAt"),
 ];
 
 #[derive(Debug, Subcommand)]
@@ -29,11 +37,13 @@ pub enum KeyCommand {
     List(List),
     /// Revoke a key: it is refused from the next request on.
     Revoke(Revoke),
+    /// Replace a key: make another with the same name and areas. The old one goes on working until it is revoked.
+    Rotate(Rotate),
 }
 
 #[derive(Debug, Args)]
 pub struct Create {
-    /// The partner's id.
+    /// The partner's name or id.
     #[arg(value_name = "PARTNER")]
     partner: String,
     /// What to call the key.
@@ -41,8 +51,8 @@ pub struct Create {
     /// What the key may be used for; without this, everything.
     #[arg(long, value_name = "AREA")]
     area: Vec<Area>,
-    /// From when on it is refused: an RFC 3339 date-time.
-    #[arg(long, value_name = "TIME")]
+    /// From when on it is refused: a date, or an RFC 3339 date-time.
+    #[arg(long, value_name = "TIME", value_parser = moment)]
     expires: Option<String>,
     /// Print JSON.
     #[arg(long)]
@@ -68,19 +78,16 @@ impl Area {
 
 #[derive(Debug, Args)]
 pub struct List {
-    /// The partner's id.
+    /// The partner's name or id.
     #[arg(value_name = "PARTNER")]
     partner: String,
-    /// Print JSON, one key a line.
-    #[arg(long)]
-    json: bool,
     #[command(flatten)]
-    access: Access,
+    options: ListOptions,
 }
 
 #[derive(Debug, Args)]
 pub struct Revoke {
-    /// The partner's id.
+    /// The partner's name or id.
     #[arg(value_name = "PARTNER")]
     partner: String,
     /// The key's id, as `lendpay key list` shows it.
@@ -97,34 +104,23 @@ pub fn run(command: &KeyCommand) -> Result<(), String> {
             let areas = if create.area.is_empty() { &all[..] } else { &create.area };
             let areas: Vec<_> = areas.iter().map(|area| Value::from(area.name())).collect();
             let body = json!({ "name": create.name, "areas": areas, "expiresAt": create.expires });
-            let partner = id(&create.partner, PartnerId::parse)?;
-            let key = Client::new(&create.access)?.post(&format!("/operator/partners/{partner}/keys"), &body)?;
-            Screen::new(create.json, MADE).show(&[key])
+            let client = Client::new(&create.access)?;
+            let partner = ids::partner(&client, &create.partner)?;
+            let key = client.post(&format!("/operator/partners/{partner}/keys"), &body)?;
+            Screen::new(Format::json_or(create.json, Format::Table), MADE).show(&[key])
         }
         KeyCommand::List(keys) => {
-            let (client, partner) = (Client::new(&keys.access)?, id(&keys.partner, PartnerId::parse)?);
-            let read = |query: &str| Ok(client.get(&format!("/operator/partners/{partner}/keys{query}"))?);
-            list(&mut Screen::new(keys.json, LISTED), read)
+            let client = Client::new(&keys.options.access)?;
+            let path = format!("/operator/partners/{}/keys", ids::partner(&client, &keys.partner)?);
+            list(&client, &path, &[], &keys.options, COLUMNS)
         }
         KeyCommand::Revoke(revoke) => {
-            let (partner, key) = (id(&revoke.partner, PartnerId::parse)?, id(&revoke.key, KeyId::parse)?);
-            Client::new(&revoke.access)?.delete(&format!("/operator/partners/{partner}/keys/{key}"))?;
+            let (client, key) = (Client::new(&revoke.access)?, id(&revoke.key, KeyId::parse)?);
+            let partner = ids::partner(&client, &revoke.partner)?;
+            client.delete(&format!("/operator/partners/{partner}/keys/{key}"))?;
             eprintln!("The key {key} is revoked.");
             Ok(())
         }
+        KeyCommand::Rotate(command) => rotate(command),
     }
-}
-
-/// Reads an id, so that nothing else gets into an address.
-pub fn id<T>(text: &str, parse: impl Fn(&str) -> Option<T>) -> Result<T, String> {
-    parse(text).ok_or_else(|| format!("{text} is no id; ids are UUIDs of 36 characters"))
-}
-
-/// Reads an id, or makes one.
-pub fn id_or_new<T>(
-    text: Option<&str>,
-    parse: impl Fn(&str) -> Option<T>,
-    new: impl Fn(Uuid) -> T,
-) -> Result<T, String> {
-    text.map_or_else(|| Ok(new(lendpay_api::uuid())), |text| id(text, parse))
 }

@@ -61,7 +61,7 @@ impl Both {
     }
 
     /// Runs a command that fails, and gives its sentence.
-    fn fails(&self, arguments: &[&str], key: &str) -> String {
+    pub fn fails(&self, arguments: &[&str], key: &str) -> String {
         let output = self.command(arguments).env("LENDPAY_OPERATOR_KEY", key).output().expect("the binary runs");
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stderr).expect("UTF-8")
@@ -207,7 +207,7 @@ fn the_commands_do_the_daily_work() {
 
     let problem = both.fails(&["events"], "wrong-wrong-wrong-wrong-wrong-wrong-wrong");
     assert!(problem.starts_with("lendpay: 401 Invalid operator key") && problem.lines().count() == 1, "{problem}");
-    let problem = both.fails(&["key", "list", "../buyers"], KEY);
+    let problem = both.fails(&["key", "revoke", id, "../buyers"], KEY);
     assert!(problem.contains("is no id"), "{problem}");
     let output = command(BINARY).arg("events").output().expect("runs");
     assert!(String::from_utf8_lossy(&output.stderr).contains("--operator-key-file"));

@@ -9,8 +9,8 @@ use std::process::{Command, Output};
 use std::sync::mpsc::{Receiver, channel};
 
 /// A server that gives every request the same answer, and tells what it was sent.
-struct Peer {
-    url: String,
+pub struct Peer {
+    pub url: String,
     requests: Receiver<String>,
 }
 
@@ -33,7 +33,7 @@ impl Peer {
     }
 
     /// One with a body of JSON.
-    fn json(status: &str, body: &str) -> Self {
+    pub fn json(status: &str, body: &str) -> Self {
         let length = body.len();
         Self::start(&format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"))
     }
@@ -106,9 +106,9 @@ fn no_control_character_from_the_network_reaches_the_terminal() {
     for (status, body, code) in
         [("400 Bad Request", refusal.as_str(), 1), ("200 OK", &event, 0), ("500 X", &no_json, 1)]
     {
-        for more in [&[][..], &["--json"]] {
+        for arguments in [&["events"][..], &["events", "--json"], &["events", "--csv"]] {
             let service = Peer::json(status, body);
-            let events = lendpay(&[&["events"], more].concat(), &service.url).output().expect("the binary runs");
+            let events = lendpay(arguments, &service.url).output().expect("the binary runs");
             let (ended, stdout, stderr) = ended(events);
             assert_eq!(ended, Some(code), "{stderr}");
             let printed = stdout + &stderr;

@@ -1,5 +1,6 @@
-//! `ListBuyers`: buyers, all or those with a registration number.
+//! `ListBuyers`: buyers, all, or those of a partner or with a registration number.
 
+use super::filters::{Filters, PARTNER_ID};
 use super::parameters::{AFTER, LIMIT, REGISTRATION_NUMBER, bad_window};
 use super::*;
 use crate::wire::operator_buyer::BuyerList;
@@ -17,7 +18,7 @@ enum Listed {
 
 impl Operation for FindBuyers {
     const ID: &'static str = "ListBuyers";
-    const QUERY: &'static [Parameter] = &[AFTER, LIMIT, REGISTRATION_NUMBER];
+    const QUERY: &'static [Parameter] = &[AFTER, LIMIT, REGISTRATION_NUMBER, PARTNER_ID];
 
     fn failures() -> Vec<Failure> {
         failures([bad_window()])
@@ -28,14 +29,16 @@ impl Operation for FindBuyers {
 impl<S: Queries> ListBuyersApi<S> {
     /// List buyers
     ///
-    /// With their bank details in full. Looking for a registration number, a page may be short, or empty, and yet have
-    /// a `next`: go on until `next` is null.
+    /// With their bank details in full. With a filter a page may be short, or empty, and yet have a `next`: go on until
+    /// `next` is null.
     #[oai(path = "/operator/buyers", method = "get", operation_id = "ListBuyers", tag = "Tag::Buyers")]
     async fn list_buyers(&self, request: OperatorRequest) -> Result<Listed, Failed<FindBuyers>> {
         let store = self.0.admit::<FindBuyers>(&request)?;
         let registration_number = request.parameter("registrationNumber").map(str::to_owned);
-        let window = request.window(BuyerId::parse)?;
-        let page = store.find_buyers(FindBuyers { scope: Scope::All, registration_number, window }).await?;
+        let mut filters = Filters::of(&request);
+        let scope = filters.id(&PARTNER_ID).map_or(Scope::All, Scope::Partner);
+        let window = filters.window(BuyerId::parse)?;
+        let page = store.find_buyers(FindBuyers { scope, registration_number, window }).await?;
         Ok(Listed::Buyers(Json(page.into())))
     }
 }

@@ -1,11 +1,12 @@
 //! `ListEvents`: what happened, in order (contract 2.10).
 
+use super::filters::{APPLICATION_ID, BUYER_ID, FROM, Filters, OFFER_ID, OPERATION_ID, PARTNER_ID, TYPE, UNTIL};
 use super::parameters::{AFTER_SEQUENCE, LIMIT, bad_window};
 use super::*;
 use crate::wire::event::EventList;
 use lendpay_domain::cursor::Cursor;
 use lendpay_domain::event::EventPage;
-use lendpay_domain::query::FindEvents;
+use lendpay_domain::query::{EventFilter, FindEvents, Scope};
 
 pub(crate) struct ListEventsApi<S>(pub Arc<Operator<S>>);
 
@@ -20,7 +21,8 @@ enum Listed {
 
 impl Operation for ListEvents {
     const ID: &'static str = "ListEvents";
-    const QUERY: &'static [Parameter] = &[AFTER_SEQUENCE, LIMIT];
+    const QUERY: &'static [Parameter] =
+        &[AFTER_SEQUENCE, LIMIT, TYPE, PARTNER_ID, APPLICATION_ID, OFFER_ID, BUYER_ID, OPERATION_ID, FROM, UNTIL];
 
     fn failures() -> Vec<Failure> {
         failures([bad_window(), OperatorFailure::CursorUnknown.into()])
@@ -34,12 +36,26 @@ impl<S: Queries> ListEventsApi<S> {
     /// Events in the order of their sequence. Whoever passes the last one that it saw as `after` gets every event exactly
     /// once and in order. After an import, or when a backup was restored, an `after` from before gets 409 with
     /// `CursorUnknown`: read from the beginning then, and skip events whose `id` was seen before.
+    ///
+    /// Filters go together: an event must be all that they say. With a filter a page may be short, or empty, and yet have
+    /// a `next`: go on until `next` is null.
     #[oai(path = "/operator/events", method = "get", operation_id = "ListEvents", tag = "Tag::Data")]
     async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
         let store = self.0.admit::<ListEvents>(&request)?;
-        let window = request.window(Cursor::parse)?;
+        let mut filters = Filters::of(&request);
+        let filter = EventFilter {
+            scope: filters.id(&PARTNER_ID).map_or(Scope::All, Scope::Partner),
+            types: filters.types(),
+            application: filters.id(&APPLICATION_ID),
+            offer: filters.id(&OFFER_ID),
+            buyer: filters.id(&BUYER_ID),
+            operation: filters.operation(),
+            from: filters.moment(&FROM),
+            until: filters.moment(&UNTIL),
+        };
+        let window = filters.window(Cursor::parse)?;
         let cursor = window.after.unwrap_or_default();
-        let page = store.find_events(FindEvents::all(cursor.sequence, window.limit)).await?;
+        let page = store.find_events(FindEvents { after: cursor.sequence, limit: window.limit, filter }).await?;
         if !cursor.is_known(&page) {
             return Err(Failure::from(OperatorFailure::CursorUnknown).into());
         }

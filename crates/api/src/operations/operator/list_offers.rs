@@ -1,5 +1,6 @@
 //! `ListOffers`: an application's offers.
 
+use super::filters::{EXPIRES_BEFORE, Filters, STATUS};
 use super::parameters::{AFTER, LIMIT, bad_window};
 use super::*;
 use crate::wire::operator_offer::OfferList;
@@ -19,7 +20,7 @@ enum Listed {
 
 impl Operation for ListOffers {
     const ID: &'static str = "ListOffers";
-    const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
+    const QUERY: &'static [Parameter] = &[STATUS, EXPIRES_BEFORE, AFTER, LIMIT];
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Application), bad_window()])
@@ -30,7 +31,8 @@ impl Operation for ListOffers {
 impl<S: Queries> ListOffersApi<S> {
     /// List an application's offers
     ///
-    /// As they are now: one whose `expiryAt` has passed shows as Expired.
+    /// As they are now: one whose `expiryAt` has passed shows as Expired. With a filter a page may be short, or empty, and
+    /// yet have a `next`: go on until `next` is null.
     #[oai(
         path = "/operator/applications/:applicationId/offers",
         method = "get",
@@ -44,12 +46,14 @@ impl<S: Queries> ListOffersApi<S> {
     ) -> Result<Listed, Failed<ListOffers>> {
         let store = self.0.admit::<ListOffers>(&request)?;
         let application = path.0.ok_or_else(|| not_found(Resource::Application))?;
-        let window = request.window(OfferCursor::parse)?;
+        let mut filters = Filters::of(&request);
+        let (status, expires_before) = (filters.status(), filters.moment(&EXPIRES_BEFORE));
+        let window = filters.window(OfferCursor::parse)?;
         if store.find_application(application).await?.is_none() {
             return Err(not_found(Resource::Application).into());
         }
         let of = OffersOf::Application(application);
-        let query = FindOffers { of, status: None, expires_before: None, now: request.context.at, window };
+        let query = FindOffers { of, status, expires_before, now: request.context.at, window };
         let page = store.find_offers(query).await?;
         Ok(Listed::Offers(Json(page.into())))
     }

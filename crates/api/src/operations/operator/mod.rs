@@ -2,13 +2,19 @@
 
 pub(crate) mod create_key;
 pub(crate) mod export;
+mod filters;
+pub(crate) mod get_application;
 pub(crate) mod get_buyer;
 pub(crate) mod get_offer;
+pub(crate) mod get_partner;
 pub(crate) mod health;
+pub(crate) mod list_all_offers;
+pub(crate) mod list_applications;
 pub(crate) mod list_buyers;
 pub(crate) mod list_events;
 pub(crate) mod list_keys;
 pub(crate) mod list_offers;
+pub(crate) mod list_partners;
 pub(crate) mod metrics;
 pub(crate) mod move_offer;
 mod parameters;
@@ -48,9 +54,14 @@ impl<S> Operator<S> {
             self.failures.count(request.context.peer)?;
             return Err(failure.into());
         }
-        let names = request.query.iter().map(|(name, _)| name);
-        let others = names.filter(|name| !O::QUERY.iter().any(|known| known.name == *name));
-        let problems: Vec<_> = others.map(|name| unknown("parameter", name)).collect();
+        let mut problems = Vec::new();
+        for (n, (name, _)) in request.query.iter().enumerate() {
+            if !O::QUERY.iter().any(|known| known.name == *name) {
+                problems.push(unknown("parameter", name));
+            } else if request.query[..n].iter().any(|(before, _)| before == name) {
+                problems.push(format!("{name}: is there twice"));
+            }
+        }
         if problems.is_empty() { Ok(&self.store) } else { Err(OperatorFailure::BadFields(problems).into()) }
     }
 }

@@ -1,0 +1,157 @@
+//! What lists are narrowed by. Filters are judged after the key, and everything that is wrong with them and with the
+//! window is told at once.
+
+use super::parameters::window;
+use super::request::OperatorRequest;
+use crate::failure::Failure;
+use crate::operations::{Id, Parameter};
+
+use crate::operator_failure::OperatorFailure;
+use crate::wire::fields::one_of;
+use crate::wire::time::Time;
+use lendpay_domain::event::Subject;
+use lendpay_domain::offer::Status;
+use lendpay_domain::page::Window;
+use lendpay_domain::query::EventTypes;
+use lendpay_domain::text::Name;
+use lendpay_domain::{OperationId, Timestamp};
+use serde_json::{Value, json};
+use std::fmt::Display;
+
+fn uuid() -> Value {
+    json!({ "type": "string", "format": "uuid" })
+}
+
+fn date_time() -> Value {
+    json!({ "type": "string", "format": "date-time" })
+}
+
+/// A text as partners have it.
+fn text() -> Value {
+    json!({ "type": "string", "maxLength": 256, "minLength": 1 })
+}
+
+pub(super) const NAME: Parameter = Parameter {
+    name: "name",
+    description: "Only partners whose name contains this, in upper or lower case.",
+    schema: text,
+};
+
+pub(super) const OAUTH_CLIENT_ID: Parameter = Parameter {
+    name: "oauthClientId",
+    description: "Only the partner that the authorization server knows by this client id.",
+    schema: text,
+};
+
+pub(super) const PARTNER_ID: Parameter =
+    Parameter { name: "partnerId", description: "Only what belongs to this partner.", schema: uuid };
+
+pub(super) const APPLICATION_ID: Parameter =
+    Parameter { name: "applicationId", description: "Only events about this application's offers.", schema: uuid };
+
+pub(super) const OFFER_ID: Parameter =
+    Parameter { name: "offerId", description: "Only events about this offer.", schema: uuid };
+
+pub(super) const BUYER_ID: Parameter =
+    Parameter { name: "buyerId", description: "Only events about this buyer.", schema: uuid };
+
+pub(super) const STATUS: Parameter = Parameter {
+    name: "status",
+    description: "Only offers that have this status now.",
+    schema: || json!({ "$ref": "#/components/schemas/OfferStatus" }),
+};
+
+pub(super) const EXPIRES_BEFORE: Parameter = Parameter {
+    name: "expiresBefore",
+    description: "Only offers whose `expiryAt` is before this moment, those that have expired among them. Write a `+` in it \
+                  as `%2B`, or use `Z`.",
+    schema: date_time,
+};
+
+pub(super) const TYPE: Parameter = Parameter {
+    name: "type",
+    description: "Only events of this type, or of these types with commas between them.",
+    schema: || json!({ "type": "array", "items": { "$ref": "#/components/schemas/EventType" }, "minItems": 1 }),
+};
+
+pub(super) const OPERATION_ID: Parameter = Parameter {
+    name: "operationId",
+    description: "Only events that this request caused: its X-Request-Id. A caller may give several requests the same one.",
+    schema: || json!({ "type": "string", "pattern": "^[0-9A-Fa-f]{32}$" }),
+};
+
+pub(super) const FROM: Parameter = Parameter {
+    name: "from",
+    description: "Only events whose `occurredAt` is this moment or a later one. Write a `+` in it as `%2B`, or use `Z`.",
+    schema: date_time,
+};
+
+pub(super) const UNTIL: Parameter = Parameter {
+    name: "until",
+    description: "Only events whose `occurredAt` is before this moment.",
+    schema: date_time,
+};
+
+/// Reads the filters of a request.
+pub(super) struct Filters<'a> {
+    request: &'a OperatorRequest,
+    problems: Vec<String>,
+}
+
+impl<'a> Filters<'a> {
+    pub const fn of(request: &'a OperatorRequest) -> Self {
+        Self { request, problems: Vec::new() }
+    }
+
+    /// A filter, if it is there and good.
+    fn get<T, E: Display>(&mut self, filter: &Parameter, read: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
+        let read = read(self.request.parameter(filter.name)?);
+        read.map_err(|problem| self.problems.push(format!("{}: {problem}", filter.name))).ok()
+    }
+
+    pub fn id<T: Id>(&mut self, filter: &Parameter) -> Option<T> {
+        self.get(filter, |text| T::parse(text).ok_or("must be a UUID of 36 characters"))
+    }
+
+    pub fn text(&mut self, filter: &Parameter) -> Option<String> {
+        self.get(filter, |text| Name::from_input(text).map(|name| name.as_str().to_owned()))
+    }
+
+    pub fn moment(&mut self, filter: &Parameter) -> Option<Timestamp> {
+        self.get(filter, Time::parse).map(|time| time.0)
+    }
+
+    pub fn status(&mut self) -> Option<Status> {
+        self.get(&STATUS, |text| one_of(&text.into(), Status::ALL, Status::name))
+    }
+
+    pub fn operation(&mut self) -> Option<OperationId> {
+        self.get(&OPERATION_ID, |text| OperationId::parse(text).ok_or("must be 32 hexadecimal digits"))
+    }
+
+    /// The wanted types; all of them without a filter.
+    pub fn types(&mut self) -> EventTypes {
+        let types = self.get(&TYPE, |text| {
+            let wanted: Vec<_> = text.split(',').collect();
+            let all_are_known = wanted.iter().all(|name| Subject::TYPES.contains(name));
+            let problem =
+                || format!("must be one of {}, or several with commas between them", Subject::TYPES.join(", "));
+            all_are_known.then(|| EventTypes::those(|name| wanted.contains(&name))).ok_or_else(problem)
+        });
+        types.unwrap_or(EventTypes::ALL)
+    }
+
+    /// The window, if it and all filters are good; `cursor` reads its beginning.
+    pub fn window<C>(self, cursor: impl Fn(&str) -> Option<C>) -> Result<Window<C>, Failure> {
+        let Self { request, mut problems } = self;
+        match window(request.parameter("after"), request.parameter("limit"), cursor) {
+            Ok(window) if problems.is_empty() => Ok(window),
+            Ok(_) => Err(OperatorFailure::BadFields(problems).into()),
+            Err(Failure::Operator(OperatorFailure::BadFields(more))) => {
+                problems.extend(more);
+                Err(OperatorFailure::BadFields(problems).into())
+            }
+            Err(other) => Err(other),
+        }
+    }
+}
