@@ -30,6 +30,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "\"Northwind Platform\" \"Production 2027\"",
             "\"Northwind Platform\" \"Payments only\" --area payments --expires 2027-12-31",
+            "\"Northwind Platform\" \"Reports\" --read-only",
         ],
     ),
     ("key list", &["\"Northwind Platform\"", "\"Northwind Platform\" --csv"]),

@@ -15,6 +15,7 @@ pub const MADE: Columns = &[
     column("KEY ID", "keyId"),
     column("NAME", "name"),
     column("AREAS", "areas"),
+    column("ACCESS", "access"),
     column("EXPIRES", "expiresAt"),
     column("KEY", "key"),
 ];
@@ -23,6 +24,7 @@ pub const COLUMNS: Columns = &[
     column("KEY ID", "keyId"),
     column("NAME", "name"),
     column("AREAS", "areas"),
+    column("ACCESS", "access"),
     column("CREATED", "createdAt"),
     column("EXPIRES", "expiresAt"),
     column("REVOKED", "revokedAt"),
@@ -51,6 +53,9 @@ pub struct Create {
     /// What the key may be used for; without this, everything.
     #[arg(long, value_name = "AREA")]
     area: Vec<Area>,
+    /// The key may only read.
+    #[arg(long)]
+    read_only: bool,
     /// From when on it is refused: a date, or an RFC 3339 date-time.
     #[arg(long, value_name = "TIME", value_parser = moment)]
     expires: Option<String>,
@@ -103,7 +108,8 @@ pub fn run(command: &KeyCommand) -> Result<(), String> {
             let all = [Area::Lending, Area::Payments];
             let areas = if create.area.is_empty() { &all[..] } else { &create.area };
             let areas: Vec<_> = areas.iter().map(|area| Value::from(area.name())).collect();
-            let body = json!({ "name": create.name, "areas": areas, "expiresAt": create.expires });
+            let access = if create.read_only { "read" } else { "full" };
+            let body = json!({ "name": create.name, "areas": areas, "access": access, "expiresAt": create.expires });
             let client = Client::new(&create.access)?;
             let partner = ids::partner(&client, &create.partner)?;
             let key = client.post(&format!("/operator/partners/{partner}/keys"), &body)?;

@@ -43,11 +43,8 @@ pub fn rotate(command: &Rotate) -> Result<(), String> {
     if let Some(at) = found["revokedAt"].as_str() {
         return Err(format!("the key {old} was revoked at {at}; make another with `lendpay key create`"));
     }
-    let mut body = json!({ "name": found["name"], "areas": found["areas"], "expiresAt": command.expires });
-    // A service that can narrow a key to reading says whether it did. The new key must not be able to do more.
-    if let Some(access) = found.get("access") {
-        body["access"] = access.clone();
-    }
+    let (name, areas, access) = (&found["name"], &found["areas"], &found["access"]);
+    let body = json!({ "name": name, "areas": areas, "access": access, "expiresAt": command.expires });
     let key = client.post(&path, &body)?;
     Screen::new(Format::json_or(command.json, Format::Table), MADE).show(&[key])?;
     let by_hand = format!("lendpay key revoke {partner} {old}");

@@ -1,7 +1,7 @@
 //! Rotating a key from the command line.
 
 use crate::operator::{Both, KEY};
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::io::{BufRead as _, BufReader};
 use std::process::Stdio;
 
@@ -50,12 +50,18 @@ fn a_key_is_rotated_without_a_refused_call() {
     assert_eq!(text(&fourth, "expiresAt"), "2099-01-01T00:00:00Z");
     assert_eq!([old, text(&fourth, "key")].map(|key| status(&both, key)), [401, 201]);
 
+    // A key that only reads is replaced by one that only reads.
+    let narrow = both.run_json(&["key", "create", "Northwind", "Reports", "--read-only"]).remove(0);
+    assert_eq!((status(&both, text(&narrow, "key")), &narrow["access"]), (403, &json!("read")));
+    let rotated = both.run_json(&["key", "rotate", "Northwind", text(&narrow, "keyId")]).remove(0);
+    assert_eq!((status(&both, text(&rotated, "key")), &rotated["access"]), (403, &json!("read")));
+
     let problem = both.fails(&["key", "rotate", "Northwind", old_id], KEY);
     assert!(problem.contains("was revoked at"), "{problem}");
     let unknown = lendpay_api::uuid().to_string();
     let problem = both.fails(&["key", "rotate", "Northwind", &unknown], KEY);
     assert!(problem.contains(&format!("the partner has no key {unknown}")), "{problem}");
-    assert_eq!(both.run_json(&["key", "list", "Northwind"]).len(), 4, "what was refused made no key");
+    assert_eq!(both.run_json(&["key", "list", "Northwind"]).len(), 6, "what was refused made no key");
     let refused = both.command(&["key", "rotate", "Northwind", old_id, "--after", "7"]).output().expect("it runs");
     assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("such as 90s"));
 }

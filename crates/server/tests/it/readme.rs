@@ -12,7 +12,7 @@ use std::process::{Command, Stdio};
 
 /// The sections with command blocks, and how many each has.
 const SECTIONS: [(&str, usize); 4] =
-    [("Try it", 3), ("Test it", 1), ("Run it for real", 6), ("Accept OAuth 2.0 tokens", 1)];
+    [("Try it", 4), ("Test it", 1), ("Run it for real", 6), ("Accept OAuth 2.0 tokens", 1)];
 
 /// What stands in for Cargo.
 const CARGO: &str = "#!/bin/sh
@@ -86,7 +86,8 @@ fn try_it_and_test_it() {
             .to_owned()
     };
     let address = word("Documentation").replace("/docs", "");
-    for (block, told) in [(blocks[1], "\"status\":\"CustomerAccepted\""), (blocks[2], "\"countryCode\":\"GB\"")] {
+    let told = ["\"status\":\"CustomerAccepted\"", "\"countryCode\":\"GB\"", "\"type\":\"offer.accepted\""];
+    for (block, told) in blocks[1..].iter().zip(told) {
         let mut paste = bash(clone.path(), &block.replace("http://127.0.0.1:8080", &address));
         paste.env("KEY", word("API key")).env("APPLICATION", word("Application")).env("OFFER", word("Offer"));
         let said = done(paste);

@@ -369,6 +369,7 @@ fn a_log_that_lost_whole_groups_is_refused_as_long_as_the_index_knows_of_them() 
 async fn damage_that_a_decision_finds_is_told() {
     let directory = empty();
     let store = open(directory.path());
+    with_partner(&store, 1).await;
     store.run(creation(1, 1, Some("k"), description(), 3)).await.expect("works");
     drop(store);
     let log = directory.path().join("log");

@@ -17,7 +17,6 @@ pub enum Mistake {
 
 /// A step.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "histories are short")]
 pub enum Step {
     Run(Asked),
     /// Lists of commands that run at the same time, and never about the same thing.
