@@ -1,6 +1,6 @@
 //! What reads see: the log up to its published end, and the index over it. Only the writer and recovery apply changes.
 
-use super::index::{Index, OfferValue, Table, offer_key, unsealed};
+use super::index::{BuyerValue, Index, OfferValue, Table, offer_key, pair, unsealed};
 use super::log::disk::LogIo;
 use super::log::{FIRST, Head, LogFile, Place, ReadError};
 use super::problem::Problem;
@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The version of the index: an index that has another one is rebuilt. To be raised with every change of what a table
 /// holds.
-const LAYOUT: u32 = 1;
+const LAYOUT: u32 = 2;
 
 /// The key of the note that says how far the index has come.
 const REACHED: &[u8] = b"reached";
@@ -84,16 +84,19 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// Applies changes that are durable in the log to the index, and empties their tables.
-    pub(crate) fn apply(&self, tables: &mut Tables<Place, Place>) -> Result<(), Problem> {
+    pub(crate) fn apply(&self, tables: &mut Tables<Place, BuyerValue>) -> Result<(), Problem> {
         let value = &mut Vec::new();
         for ((application, offer), stored) in in_order(&tables.offers) {
             self.put(value, Table::Offers, &offer_key(*application, *offer), &OfferValue::from(stored))?;
         }
         for (id, stored) in in_order(&tables.buyers) {
             self.put(value, Table::Buyers, &id.to_bytes(), &stored.description)?;
+            let key = pair(stored.partner.to_bytes(), id.to_bytes());
+            self.put(value, Table::BuyersOf, &key, &stored.description)?;
         }
         for (id, owner) in in_order(&tables.applications) {
             self.put(value, Table::Applications, &id.to_bytes(), &owner.to_bytes())?;
+            self.put(value, Table::ApplicationsOf, &pair(owner.to_bytes(), id.to_bytes()), &())?;
         }
         if !(tables.partners.is_empty() && tables.keys.is_empty() && tables.uses.is_empty()) {
             let mut parties = self.parties_mut();
@@ -203,10 +206,10 @@ impl<I: Index, F: LogIo> Base<I, F> {
         })
     }
 
-    /// A buyer, and where its creation is in the log.
-    pub(crate) fn find_buyer(&self, id: BuyerId) -> Found<(StoredBuyer<Description>, Place)> {
-        let place = self.found(Table::Buyers, &id.to_bytes(), |value| unsealed(value))?;
-        place.map(|place| Ok((self.buyer_at(id, place)?, place))).transpose()
+    /// A buyer, and what the index holds of it.
+    pub(crate) fn find_buyer(&self, id: BuyerId) -> Found<(StoredBuyer<Description>, BuyerValue)> {
+        let value = self.found(Table::Buyers, &id.to_bytes(), |value| unsealed::<BuyerValue>(value))?;
+        value.map(|value| Ok((self.buyer_at(id, value.place)?, value))).transpose()
     }
 }
 
@@ -229,7 +232,7 @@ fn failed(error: &Problem) -> ViewError {
 
 impl<I: Index, F: LogIo> View for Base<I, F> {
     type Terms = Place;
-    type Buyer = Place;
+    type Buyer = BuyerValue;
 
     fn partner(&self, id: PartnerId) -> Found<Partner> {
         Ok(self.parties().partners.get(&id).cloned())
@@ -261,7 +264,7 @@ impl<I: Index, F: LogIo> View for Base<I, F> {
         })
     }
 
-    fn buyer(&self, _: PartnerId, id: BuyerId) -> Found<StoredBuyer<Place>> {
+    fn buyer(&self, _: PartnerId, id: BuyerId) -> Found<StoredBuyer<BuyerValue>> {
         let found = self.find_buyer(id)?;
         Ok(found.map(|(StoredBuyer { partner, fingerprint, created_at, .. }, description)| StoredBuyer {
             partner,

@@ -1,7 +1,9 @@
 //! Lists, a page at a time. They run on the caller's thread and look at a bounded number of records.
 
 use super::EmbeddedStore;
-use super::index::{Index as _, OfferValue, Table, offer_key, unsealed};
+use super::index::sled::SledIndex;
+use super::index::{BuyerValue, Index, Items, OfferValue, Table, offer_key, pair, unsealed};
+use crate::codec;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::command::{OfferRef, Values as _};
 use lendpay_domain::key::KeyInUse;
@@ -9,15 +11,19 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindOffers, FindPartners, OfferCursor, OffersOf,
+    Application, FindApplications, FindBuyers, FindOffers, FindPartners, OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::Answer;
 use lendpay_domain::view::StoredOffer;
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError};
+use serde::Deserialize;
 use std::ops::Bound;
 
 /// The most records that one page looks at: some milliseconds.
-const LOOKED_AT: usize = 20_000;
+pub(super) const LOOKED_AT: usize = 20_000;
+
+/// Keys and values of the index, in order.
+type Records = Items<<SledIndex as Index>::Bytes>;
 
 impl EmbeddedStore {
     pub(super) fn partners(&self, query: &FindPartners) -> Answer<Page<Partner, PartnerId>> {
@@ -29,55 +35,104 @@ impl EmbeddedStore {
     }
 
     pub(super) fn applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
-        let after = query.window.after.map(ApplicationId::to_bytes);
-        let from = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Excluded(&after[..]));
-        let found = self.part(Table::Applications, (from, Bound::Unbounded), query.window.limit, |key, value| {
-            let id = ApplicationId::from_bytes(id_at(key, 0)?);
-            let partner = unsealed(&value).map(PartnerId::from_bytes);
-            let partner = self.read(|base| partner.map_err(|_| base.corrupt(Table::Applications, key)))?;
-            Ok(query.scope.holds(partner).then_some(Application { id, partner }))
+        let FindApplications { scope, window } = query;
+        let after = window.after.map(ApplicationId::to_bytes);
+        let (table, records) = self.records(scope, [Table::Applications, Table::ApplicationsOf], after);
+        let found = self.part(records, window.limit, |key, value| {
+            let id = ApplicationId::from_bytes(last_id(key)?);
+            let partner = match scope {
+                Scope::All => PartnerId::from_bytes(self.value(table, key, value)?),
+                Scope::Partner(partner) => partner,
+            };
+            Ok(Some(Application { id, partner }))
         })?;
-        let next = found.next.map(|key| id_at(&key, 0)).transpose()?.map(ApplicationId::from_bytes);
+        let next = found.next.map(|key| last_id(&key)).transpose()?.map(ApplicationId::from_bytes);
         Ok(Page { items: found.items, next })
     }
 
     pub(super) fn offers(&self, query: &FindOffers) -> Answer<Page<Offer, OfferCursor>> {
-        let (first, last) = match query.of {
-            OffersOf::Application(application) => (application, application),
-            OffersOf::All | OffersOf::Partner(_) => {
-                (ApplicationId::from_bytes([0; 16]), ApplicationId::from_bytes([0xff; 16]))
+        let after = query.window.after;
+        let records = match query.of {
+            OffersOf::Partner(partner) => return self.offers_of_partner(partner, query),
+            OffersOf::All => {
+                let after = after.map(|after| offer_key(after.application, after.offer));
+                self.base.index.range(
+                    Table::Offers,
+                    bytes(&after.map_or(Bound::Unbounded, Bound::Excluded)),
+                    Bound::Unbounded,
+                )
+            }
+            OffersOf::Application(application) => {
+                if after.is_some_and(|after| after.application > application) {
+                    return Ok(Page { items: Vec::new(), next: None });
+                }
+                self.offers_after(application, after)
             }
         };
-        let first = offer_key(first, OfferId::from_bytes([0; 16]));
-        let last = offer_key(last, OfferId::from_bytes([0xff; 16]));
-        let after = query.window.after.map(|after| offer_key(after.application, after.offer));
-        let from = match &after {
-            Some(after) if *after >= last => return Ok(Page { items: Vec::new(), next: None }),
-            Some(after) if *after >= first => Bound::Excluded(&after[..]),
-            Some(_) | None => Bound::Included(&first[..]),
-        };
-        let found = self.part(Table::Offers, (from, Bound::Included(&last)), query.window.limit, |key, value| {
-            let OfferCursor { application, offer } = cursor_at(key)?;
-            let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
-            let stored = self.read(|base| stored.map_err(|_| base.corrupt(Table::Offers, key)))?;
-            let elsewhere = matches!(query.of, OffersOf::Partner(partner) if partner != stored.partner);
-            if elsewhere || !query.wants(&stored.standing) {
-                return Ok(None);
+        let found = self.part(records, query.window.limit, |key, value| self.wanted(query, key, value))?;
+        Ok(Page { items: found.items, next: found.next.as_deref().map(offer_at).transpose()? })
+    }
+
+    /// Offers of one application after the other. An application counts as a record too: many can be without offers.
+    fn offers_of_partner(&self, partner: PartnerId, query: &FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+        let after = query.window.after;
+        let first = after.map_or([0; 16], |after| after.application.to_bytes());
+        let (from, to) = (pair(partner.to_bytes(), first), pair(partner.to_bytes(), LAST));
+        let mut applications =
+            self.base.index.range(Table::ApplicationsOf, Bound::Included(&from), Bound::Included(&to));
+        let (mut page, mut last, mut looked_at) = (Page { items: Vec::new(), next: None }, after, 0);
+        while let Some((key, _)) = self.look_up(|_| applications.next().transpose())? {
+            let application = ApplicationId::from_bytes(last_id(key.as_ref())?);
+            let mut records = self.offers_after(application, after);
+            while let Some((key, value)) = self.look_up(|_| records.next().transpose())? {
+                if page.items.len() >= query.window.limit || looked_at >= LOOKED_AT {
+                    page.next = last;
+                    return Ok(page);
+                }
+                page.items.extend(self.wanted(query, key.as_ref(), value.as_ref())?);
+                last = Some(offer_at(key.as_ref())?);
+                looked_at += 1;
             }
-            Ok(Some(self.offer(OfferRef { application, id: offer, stored })?.seen_at(query.now)))
-        })?;
-        Ok(Page { items: found.items, next: found.next.as_deref().map(cursor_at).transpose()? })
+            last = Some(OfferCursor { application, offer: OfferId::from_bytes(LAST) });
+            looked_at += 1;
+            if looked_at > LOOKED_AT {
+                page.next = last;
+                return Ok(page);
+            }
+        }
+        Ok(page)
+    }
+
+    /// The records of an application's offers that come after a cursor, if it is of this application.
+    fn offers_after(&self, application: ApplicationId, after: Option<OfferCursor>) -> Records {
+        let after = after.filter(|after| after.application == application).map(|after| after.offer.to_bytes());
+        self.records_of(Table::Offers, application.to_bytes(), after)
+    }
+
+    /// The offer of a record, if it is wanted.
+    fn wanted(&self, query: &FindOffers, key: &[u8], value: &[u8]) -> Answer<Option<Offer>> {
+        let OfferCursor { application, offer: id } = offer_at(key)?;
+        let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
+        let stored = self.read(|base| stored.map_err(|_| base.corrupt(Table::Offers, key)))?;
+        if !query.wants(&stored.standing) {
+            return Ok(None);
+        }
+        Ok(Some(self.offer(OfferRef { application, id, stored })?.seen_at(query.now)))
     }
 
     pub(super) fn buyers(&self, query: &FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
         let after = query.window.after.map(BuyerId::to_bytes);
-        let from = after.as_ref().map_or(Bound::Unbounded, |after| Bound::Excluded(&after[..]));
-        let found = self.part(Table::Buyers, (from, Bound::Unbounded), query.window.limit, |key, _| {
-            let id = BuyerId::from_bytes(id_at(key, 0)?);
-            let buyer = self.buyer_with(id)?.ok_or(StoreError::Corrupt)?;
+        let (table, records) = self.records(query.scope, [Table::Buyers, Table::BuyersOf], after);
+        let found = self.part(records, query.window.limit, |key, value| {
+            let value: BuyerValue = self.value(table, key, value)?;
+            if query.registration_number.as_ref().is_some_and(|number| !value.may_have(number)) {
+                return Ok(None);
+            }
+            let id = BuyerId::from_bytes(last_id(key)?);
+            let buyer = self.read(|base| base.buyer_at(id, value.place))?.buyer(id);
             Ok(Some(buyer).filter(|buyer| query.wants(buyer.partner, &buyer.description)))
         })?;
-        let next = found.next.map(|key| id_at(&key, 0)).transpose()?.map(BuyerId::from_bytes);
+        let next = found.next.map(|key| last_id(&key)).transpose()?.map(BuyerId::from_bytes);
         Ok(Page { items: found.items, next })
     }
 
@@ -93,15 +148,36 @@ impl EmbeddedStore {
         Ok(Some(sorted(keys, window, |item| item.key.id)))
     }
 
-    /// Up to `limit` items of a range: what `read` makes of a record, if it is wanted.
+    /// Records after an id: everybody's by the first table, or a partner's by the second.
+    fn records(&self, scope: Scope, [all, of]: [Table; 2], after: Option<[u8; 16]>) -> (Table, Records) {
+        match scope {
+            Scope::All => {
+                let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+                (all, self.base.index.range(all, bytes(&from), Bound::Unbounded))
+            }
+            Scope::Partner(partner) => (of, self.records_of(of, partner.to_bytes(), after)),
+        }
+    }
+
+    /// Records of a table of pairs whose first id is `first`, after a second id.
+    fn records_of(&self, table: Table, first: [u8; 16], after: Option<[u8; 16]>) -> Records {
+        let from = after.map_or(Bound::Included(pair(first, [0; 16])), |after| Bound::Excluded(pair(first, after)));
+        self.base.index.range(table, bytes(&from), Bound::Included(&pair(first, LAST)))
+    }
+
+    /// A value of the index.
+    fn value<'a, T: Deserialize<'a>>(&self, table: Table, key: &[u8], value: &'a [u8]) -> Answer<T> {
+        let value = codec::unseal(value);
+        self.read(|base| value.map_err(|_| base.corrupt(table, key)))
+    }
+
+    /// Up to `limit` items of records: what `read` makes of one, if it is wanted.
     fn part<T>(
         &self,
-        table: Table,
-        (from, to): (Bound<&[u8]>, Bound<&[u8]>),
+        mut records: Records,
         limit: usize,
         mut read: impl FnMut(&[u8], &[u8]) -> Answer<Option<T>>,
     ) -> Answer<Part<T>> {
-        let mut records = self.base.index.range(table, from, to);
         let mut part = Part { items: Vec::new(), next: None };
         let mut last = None;
         for looked_at in 0.. {
@@ -133,13 +209,21 @@ fn sorted<T, C: Ord>(items: impl Iterator<Item = T>, window: Window<C>, id: impl
     Page { items, next }
 }
 
-/// The offer that a key of the index names.
-fn cursor_at(key: &[u8]) -> Answer<OfferCursor> {
-    let (application, offer) = (id_at(key, 0)?, id_at(key, 16)?);
-    Ok(OfferCursor { application: ApplicationId::from_bytes(application), offer: OfferId::from_bytes(offer) })
+/// The greatest id.
+const LAST: [u8; 16] = [0xff; 16];
+
+fn bytes<const N: usize>(bound: &Bound<[u8; N]>) -> Bound<&[u8]> {
+    bound.as_ref().map(|key| &key[..])
 }
 
-/// The 16 bytes of a key that begin at `from`.
-fn id_at(key: &[u8], from: usize) -> Answer<[u8; 16]> {
-    key.get(from..from + 16).and_then(|id| id.try_into().ok()).ok_or(StoreError::Corrupt)
+/// The offer that a key of the index names.
+fn offer_at(key: &[u8]) -> Answer<OfferCursor> {
+    let (application, offer) = key.split_first_chunk().ok_or(StoreError::Corrupt)?;
+    let offer = offer.try_into().map_err(|_| StoreError::Corrupt)?;
+    Ok(OfferCursor { application: ApplicationId::from_bytes(*application), offer: OfferId::from_bytes(offer) })
+}
+
+/// The id that a key ends with.
+fn last_id(key: &[u8]) -> Answer<[u8; 16]> {
+    key.last_chunk().copied().ok_or(StoreError::Corrupt)
 }

@@ -3,7 +3,9 @@
 use super::EmbeddedStore;
 use super::base::Base;
 use super::health::Health;
+use super::index::BuyerValue;
 use super::index::sled::SledIndex;
+use super::list::LOOKED_AT;
 use super::log::frame::Frame;
 use super::log::{Frames, Place, ReadError};
 use super::panics;
@@ -79,7 +81,7 @@ impl Queries for EmbeddedStore {
         // The end is read first: the position of a frame is noted before the end that includes it is published.
         let end = self.base.log.end();
         let from = self.look_up(|base| base.frame_of(first))?;
-        let (mut events, mut more) = (Vec::<Event>::new(), false);
+        let (mut events, mut more, mut seen) = (Vec::<Event>::new(), false, after);
         each_frame(&mut self.base.log.frames(from, end), &self.health, |mut frame| {
             if frame.next_sequence() <= first {
                 return Ok(true);
@@ -94,22 +96,28 @@ impl Queries for EmbeddedStore {
                     events.push(event);
                 }
             }
-            Ok(true)
+            seen = frame.next_sequence() - 1;
+            Ok(seen - after < LOOKED_AT as u64)
         })?;
-        let next = more.then(|| events.last().map_or(after, |event| event.sequence));
-        Ok(EventPage { history: self.history(), last: self.base.log.last(), events, next })
+        let last = self.base.log.last();
+        let next = if more {
+            Some(events.last().map_or(after, |event| event.sequence))
+        } else {
+            Some(seen).filter(|seen| *seen < last)
+        };
+        Ok(EventPage { history: self.history(), last, events, next })
     }
 }
 
-impl Values<Place, Place> for EmbeddedStore {
+impl Values<Place, BuyerValue> for EmbeddedStore {
     fn offer(&self, OfferRef { application, id, stored }: OfferRef<Place>) -> Answer<Offer> {
         let StoredOffer { partner, standing, terms: place } = stored;
         let terms = self.read(|base| base.terms(application, id, place))?;
         Ok(StoredOffer { partner, standing, terms }.offer(application, id))
     }
 
-    fn buyer(&self, id: BuyerId, stored: StoredBuyer<Place>) -> Answer<Buyer> {
-        Ok(self.read(|base| base.buyer_at(id, stored.description))?.buyer(id))
+    fn buyer(&self, id: BuyerId, stored: StoredBuyer<BuyerValue>) -> Answer<Buyer> {
+        Ok(self.read(|base| base.buyer_at(id, stored.description.place))?.buyer(id))
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::OpenReport;
 use super::base::{Base, Overlay, reached};
-use super::index::{Index, IndexOpener};
+use super::index::{BuyerValue, Index, IndexOpener};
 use super::log::disk::{Disk, LogIo};
 use super::log::frame::Kind;
 use super::log::{FIRST, Head, LogFile, ReadError};
@@ -199,7 +199,7 @@ fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: u64, to: u64) -> Res
         while let Some((sequence, entry, place)) = frame.next().map_err(|_| damaged())? {
             let record = entry.record(sequence).map_err(|_| damaged())?;
             overlay
-                .apply(&record.change, |_| place, |_| place)
+                .apply(&record.change, |_| place, |buyer| BuyerValue::of(place, buyer))
                 .map_err(|_| Problem::index("a record that the log changes is damaged or missing"))?;
             applied += 1;
             waiting += 1;

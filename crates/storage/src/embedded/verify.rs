@@ -6,7 +6,7 @@
 
 use super::base::{Base, reached};
 use super::index::sled::{SledIndex, SledOpener};
-use super::index::{Index as _, IndexOpener as _, OfferValue, Table, offer_key, unsealed};
+use super::index::{BuyerValue, Index as _, IndexOpener as _, OfferValue, Table, offer_key, unsealed};
 use super::log::disk::{Directory, Disk as _, INDEX, LOG, LogIo as _, create_private, or_absent, remove_all};
 use super::log::{FIRST, LogFile, ReadError};
 use super::mark::{Mark, Position, State};
@@ -270,7 +270,7 @@ impl<R: FnMut(Finding)> Check<R> {
                     Table::Offers => {
                         unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from).map(|offer| offer.terms)
                     }
-                    _ => unsealed(&value),
+                    _ => unsealed::<BuyerValue>(&value).map(|buyer| buyer.place),
                 };
                 let read = match place.map_err(ReadError::from).and_then(|place| base.log.change(place)) {
                     Ok(Change::OfferCreated { offer, .. } | Change::TermsReplaced { offer, .. }) => {

@@ -10,6 +10,7 @@ mod child;
 mod damage;
 mod failing_disk;
 mod import;
+mod lists;
 mod opening;
 mod overload;
 mod seen;

@@ -92,12 +92,17 @@ async fn entries_that_are_not_what_the_log_says_are_named() {
     copy_files(&other.path().join("index"), &one.path().join("index"));
     let (done, findings) = verified(one.path()).expect("can be checked");
     let entry = |table, key: &[u8], problem| Finding::Entry { table, key: hex(key), problem };
+    let of = |second: [u8; 16]| [partner(1).to_bytes(), second].concat();
     let wanted = [
         entry("offers", &[application(1).to_bytes(), offer(900).to_bytes()].concat(), "is not what the log says"),
         entry("buyers", &bytes_of(0xaaaa), "is missing"),
         entry("buyers", &bytes_of(0xbbbb), "is not in the log"),
+        entry("buyers_of", &of(bytes_of(0xaaaa)), "is missing"),
+        entry("buyers_of", &of(bytes_of(0xbbbb)), "is not in the log"),
         entry("applications", &application(8).to_bytes(), "is missing"),
         entry("applications", &application(9).to_bytes(), "is not in the log"),
+        entry("applications_of", &of(application(8).to_bytes()), "is missing"),
+        entry("applications_of", &of(application(9).to_bytes()), "is not in the log"),
     ];
     assert_eq!(findings, wanted, "{done:?}");
 }

@@ -7,6 +7,7 @@ use super::log::Place;
 use super::problem::Problem;
 use crate::codec::{self, CodecError};
 use crate::records::{Time, offer_type_code, offer_type_of, status_code, status_of, times};
+use lendpay_domain::buyer::Description;
 use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::view::StoredOffer;
 use lendpay_domain::{ApplicationId, OfferId, PartnerId};
@@ -18,14 +19,18 @@ use std::ops::Bound;
 pub(crate) enum Table {
     /// Application and offer → a sealed [`OfferValue`].
     Offers,
-    /// Buyer → the sealed place of its creation.
+    /// Buyer → a sealed [`BuyerValue`].
     Buyers,
+    /// Partner and buyer → the same.
+    BuyersOf,
     /// Partner → a sealed partner.
     Partners,
     /// Hash → a sealed key.
     Keys,
     /// Application → its sealed owner.
     Applications,
+    /// Partner and application → a sealed nothing.
+    ApplicationsOf,
     /// Hash of a key → the sealed time of its last use.
     Uses,
     /// Sequence (big-endian) → where its frame begins, for some of the frames.
@@ -36,12 +41,14 @@ pub(crate) enum Table {
 
 impl Table {
     /// Every table, in the order of the variants, with its name.
-    pub(crate) const ALL: [(Self, &str); 8] = [
+    pub(crate) const ALL: [(Self, &str); 10] = [
         (Self::Offers, "offers"),
         (Self::Buyers, "buyers"),
+        (Self::BuyersOf, "buyers_of"),
         (Self::Partners, "partners"),
         (Self::Keys, "keys"),
         (Self::Applications, "applications"),
+        (Self::ApplicationsOf, "applications_of"),
         (Self::Uses, "uses"),
         (Self::Frames, "frames"),
         (Self::Notes, "notes"),
@@ -98,12 +105,41 @@ pub(crate) trait IndexOpener {
     fn delete(&self) -> Result<(), Problem>;
 }
 
-/// The key of an offer: the application comes first, so that its offers lie side by side.
-pub(crate) fn offer_key(application: ApplicationId, offer: OfferId) -> [u8; 32] {
+/// A key of two ids. What has the same first id lies side by side.
+pub(crate) fn pair(first: [u8; 16], second: [u8; 16]) -> [u8; 32] {
     let mut bytes = [0; 32];
-    bytes[..16].copy_from_slice(&application.to_bytes());
-    bytes[16..].copy_from_slice(&offer.to_bytes());
+    bytes[..16].copy_from_slice(&first);
+    bytes[16..].copy_from_slice(&second);
     bytes
+}
+
+/// The key of an offer.
+pub(crate) fn offer_key(application: ApplicationId, offer: OfferId) -> [u8; 32] {
+    pair(application.to_bytes(), offer.to_bytes())
+}
+
+/// What the index holds of a buyer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BuyerValue {
+    /// Where its creation is in the log.
+    pub place: Place,
+    /// The checksum of its registration number: a list by number reads only buyers that can have it.
+    number: Option<u32>,
+}
+
+impl BuyerValue {
+    pub(crate) fn of(place: Place, description: &Description) -> Self {
+        Self { place, number: description.registration_number.as_deref().map(checksum) }
+    }
+
+    /// Whether the buyer can have a registration number.
+    pub(crate) fn may_have(&self, number: &str) -> bool {
+        self.number == Some(checksum(number))
+    }
+}
+
+fn checksum(text: &str) -> u32 {
+    crc32c::crc32c(text.as_bytes())
 }
 
 /// What the index holds of an offer: all that decisions need, and where the terms are.

@@ -11,7 +11,7 @@ pub(crate) mod committer;
 pub(crate) mod watchdog;
 
 use super::base::{Base, Overlay};
-use super::index::Index;
+use super::index::{BuyerValue, Index};
 use super::log::disk::LogIo;
 use super::log::frame::{GroupLog, Kind};
 use super::mark::Position;
@@ -63,7 +63,9 @@ impl<I: Index, F: LogIo> Writer<I, F> {
             Err(error) => return Ok(Err(error)),
         };
         for (record, place) in changes.iter().zip(places) {
-            self.view.apply(&record.change, |_| place, |_| place).map_err(|_| Problem::look_up())?;
+            self.view
+                .apply(&record.change, |_| place, |buyer| BuyerValue::of(place, buyer))
+                .map_err(|_| Problem::look_up())?;
         }
         Ok(Ok(()))
     }
