@@ -21,7 +21,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The version of the index: an index that has another one is rebuilt. To be raised with every change of what a table
 /// holds.
-const LAYOUT: u32 = 2;
+pub(super) const LAYOUT: u32 = 2;
 
 /// The key of the note that says how far the index has come.
 const REACHED: &[u8] = b"reached";

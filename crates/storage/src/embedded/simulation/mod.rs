@@ -8,7 +8,7 @@ mod committer;
 mod disk;
 mod index;
 
-use super::base::{Base, Overlay};
+use super::base::{Base, LAYOUT, Overlay};
 use super::index::{Index as _, Table};
 use super::log::disk::Disk as _;
 use super::log::frame::Kind;
@@ -382,7 +382,9 @@ fn a_group_that_is_torn_at_any_byte_is_cut_off() {
 /// What an index of another version, or of another log, holds is not read.
 #[test]
 fn an_index_of_another_version_or_log_is_rebuilt() {
-    for (layout, salt, rebuilt) in [(1_u32, HEAD.salt, false), (2, HEAD.salt, true), (1, HEAD.salt + 1, true)] {
+    for (layout, salt, rebuilt) in
+        [(LAYOUT, HEAD.salt, false), (LAYOUT + 1, HEAD.salt, true), (LAYOUT, HEAD.salt + 1, true)]
+    {
         let mut world = closed_world(3);
         let (end, mut note) = (world.disk.length() as u64, Vec::new());
         codec::seal(&(layout, salt, end), &mut note).expect("short");
