@@ -14,6 +14,7 @@ use crate::operations::list_applications::ListApplicationsApi;
 use crate::operations::list_buyers::ListBuyersApi;
 use crate::operations::list_events::ListEventsApi;
 use crate::operations::list_offers::ListOffersApi;
+use crate::operations::move_offer::Moves;
 use crate::rate_limit::{Limiter, RateLimit};
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
@@ -51,10 +52,9 @@ pub(crate) type Operations<S> = (
 fn operations<S: Commands + Queries>(store: Arc<S>, gate: Gate, checks: BuyerChecks) -> Operations<S> {
     let reads = Arc::new(Reads { store: Arc::clone(&store), gate: gate.clone() });
     let r = || Arc::clone(&reads);
-    let decline = DeclineOfferApi { store: Arc::clone(&store), gate: gate.clone() };
-    let accept = AcceptOfferApi { store: Arc::clone(&store), gate: gate.clone() };
+    let moves = Arc::new(Moves { store: Arc::clone(&store), gate: gate.clone() });
     (
-        (accept, CreateBuyerApi { store, gate, checks }, decline),
+        (AcceptOfferApi(Arc::clone(&moves)), CreateBuyerApi { store, gate, checks }, DeclineOfferApi(moves)),
         (ListApplicationsApi(r()), ListOffersApi(r()), GetOfferApi(r())),
         (ListBuyersApi(r()), GetBuyerApi(r()), ListEventsApi(r())),
     )

@@ -31,6 +31,13 @@ impl Cursor {
     }
 }
 
+impl EventPage {
+    /// Where to go on; `None` when there is no more now.
+    pub fn next_cursor(&self) -> Option<Cursor> {
+        self.next.map(|sequence| Cursor { history: Some(self.history), sequence })
+    }
+}
+
 impl fmt::Display for Cursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(history) = self.history {

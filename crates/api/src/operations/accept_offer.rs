@@ -1,25 +1,21 @@
 //! `AcceptOffer`: a partner accepts a loan offer on behalf of its customer (contract 1.2, 2.1).
 
+use super::move_offer::{Asked, Moves, failures};
 use super::{Area, Failed, Ignored, OfferPath, Operation};
-use crate::caller::{Credentials, Gate};
+use crate::caller::Credentials;
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::side::Shape;
 use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::json::Json;
 use crate::wire::offer::Offer;
-use lendpay_domain::StoreError;
-use lendpay_domain::command::{MoveOffer, MoveOutcome};
-use lendpay_domain::life_cycle::{Action, IllegalMove};
+use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Status;
 use lendpay_domain::store::{Commands, Queries};
 use poem_openapi::{ApiResponse, OpenApi};
 use std::sync::Arc;
 
-pub(crate) struct AcceptOfferApi<S> {
-    pub store: Arc<S>,
-    pub gate: Gate,
-}
+pub(crate) struct AcceptOfferApi<S>(pub Arc<Moves<S>>);
 
 pub(crate) struct AcceptOffer;
 
@@ -35,27 +31,11 @@ impl Operation for AcceptOffer {
     const SHAPE: Shape = Shape::Lending;
 
     fn failures() -> Vec<Failure> {
-        let refused =
-            |from| Failure::OfferRefused(IllegalMove { from, to: Status::CustomerAccepted, indicative: false });
-        vec![
-            Failure::BadRequest,
-            Failure::NoCredentials,
-            Failure::InvalidApiKey,
-            Failure::InvalidToken,
-            Failure::InsufficientScope(Scope::AcceptOffers),
-            Failure::ReadOnlyKey,
-            Failure::MissingScope(Scope::AcceptOffers),
-            Failure::RateLimited(1),
-            Failure::OfferNotFound,
-            Failure::Timeout,
-            refused(Status::Expired),
-            refused(Status::CustomerDeclined),
-            refused(Status::Archived),
-            Failure::TooLarge,
-            Failure::Internal,
-            Failure::Store(StoreError::Unavailable),
-            Failure::Store(StoreError::OutcomeUnknown),
-        ]
+        failures(
+            Scope::AcceptOffers,
+            Status::CustomerAccepted,
+            [Status::Expired, Status::CustomerDeclined, Status::Archived],
+        )
     }
 }
 
@@ -79,16 +59,7 @@ impl<S: Commands + Queries> AcceptOfferApi<S> {
         path: OfferPath,
         body: Ignored,
     ) -> Result<Accepted, Failed<AcceptOffer>> {
-        let caller = self.gate.admit(&*self.store, &credentials, Scope::AcceptOffers, &context).await?;
-        body.read().await?;
-        let _turn = self.gate.turns.take(caller.partner).await?;
-        let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
-        let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
-        let command = MoveOffer { partner, application, offer, action: Action::Accept, stamp };
-        match self.store.run(command).await? {
-            MoveOutcome::Done(offer) => Ok(Accepted::Offer(Json(offer.into()))),
-            MoveOutcome::Illegal(illegal) => Err(Failure::OfferRefused(illegal).into()),
-            MoveOutcome::NotFound => Err(Failure::OfferNotFound.into()),
-        }
+        let asked = Asked { context, credentials, path, body };
+        Ok(Accepted::Offer(self.0.run(asked, Scope::AcceptOffers, Action::Accept).await?))
     }
 }

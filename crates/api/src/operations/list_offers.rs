@@ -1,6 +1,6 @@
 //! `ListOffers`: the offers of a partner's application (contract 2.13).
 
-use super::parameters::{AFTER, LIMIT};
+use super::parameters::{AFTER, LIMIT, STATUS};
 use super::query::Query;
 use super::reads::failures;
 use super::{Area, Failed, Operation, Parameter, PathId, Reads};
@@ -17,18 +17,11 @@ use lendpay_domain::offer::Status;
 use lendpay_domain::query::{FindOffers, OfferCursor, OffersOf};
 use lendpay_domain::store::{Commands, Queries};
 use poem_openapi::{ApiResponse, OpenApi};
-use serde_json::json;
 use std::sync::Arc;
 
 pub(crate) struct ListOffersApi<S>(pub Arc<Reads<S>>);
 
 pub(crate) struct ListOffers;
-
-const STATUS: Parameter = Parameter {
-    name: "status",
-    description: "Only offers that have this status now.",
-    schema: || json!({ "$ref": "#/components/schemas/OfferStatus" }),
-};
 
 #[derive(ApiResponse)]
 enum Listed {

@@ -12,6 +12,7 @@ pub(crate) mod list_applications;
 pub(crate) mod list_buyers;
 pub(crate) mod list_events;
 pub(crate) mod list_offers;
+pub(crate) mod move_offer;
 pub(crate) mod operator;
 pub(crate) mod parameters;
 mod path;

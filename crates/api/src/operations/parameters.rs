@@ -30,6 +30,13 @@ pub(crate) const REGISTRATION_NUMBER: Parameter = Parameter {
     schema: || json!({ "type": "string" }),
 };
 
+/// Which offers are wanted.
+pub(crate) const STATUS: Parameter = Parameter {
+    name: "status",
+    description: "Only offers that have this status now.",
+    schema: || json!({ "$ref": "#/components/schemas/OfferStatus" }),
+};
+
 /// What a `limit` must be.
 pub(crate) const BAD_LIMIT: &str = "limit: must be a whole number from 1 to 500";
 

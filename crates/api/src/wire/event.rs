@@ -2,7 +2,7 @@
 
 use super::time::Time;
 use super::wire_type;
-use lendpay_domain::event::{self, Subject};
+use lendpay_domain::event::{self, EventPage, Subject};
 use poem_openapi::Object;
 use poem_openapi::registry::MetaSchema;
 use serde::{Deserialize, Serialize};
@@ -52,19 +52,16 @@ pub struct Event {
 
 impl From<event::Event> for Event {
     fn from(event: event::Event) -> Self {
-        let (application_id, offer_id, buyer_id) = match event.subject {
-            Subject::Offer { application, offer, .. } => (Some(application.uuid()), Some(offer.uuid()), None),
-            Subject::Buyer(id) => (None, None, Some(id.uuid())),
-        };
+        let (application, offer, buyer) = event.subject.ids();
         Self {
             sequence: i64::try_from(event.sequence).expect("sequences are below 2^63"),
             id: event.id.uuid(),
             kind: EventType(event.subject.event_type().to_owned()),
             occurred_at: Time(event.occurred_at),
             partner_id: event.partner.uuid(),
-            application_id,
-            offer_id,
-            buyer_id,
+            application_id: application.map(|id| id.uuid()),
+            offer_id: offer.map(|id| id.uuid()),
+            buyer_id: buyer.map(|id| id.uuid()),
             actor: event.actor.to_string(),
             operation_id: event.operation.to_string(),
         }
@@ -83,4 +80,11 @@ pub struct EventList {
     /// goes on with `history`, a colon and the `sequence` of the last event that it saw.
     #[oai(nullable)]
     pub next: Option<String>,
+}
+
+impl From<EventPage> for EventList {
+    fn from(page: EventPage) -> Self {
+        let next = page.next_cursor().map(|cursor| cursor.to_string());
+        Self { history: page.history.uuid(), items: page.events.into_iter().map(Into::into).collect(), next }
+    }
 }

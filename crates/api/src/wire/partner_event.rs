@@ -2,7 +2,6 @@
 
 use super::time::Time;
 use super::wire_type;
-use lendpay_domain::cursor::Cursor;
 use lendpay_domain::event::{self, Actor, EventPage};
 use lendpay_domain::key::{Area, Areas};
 use lendpay_domain::query::EventTypes;
@@ -119,9 +118,9 @@ pub struct EventList {
 }
 
 impl From<EventPage> for EventList {
-    fn from(EventPage { history, events, next, .. }: EventPage) -> Self {
-        let next = next.map(|sequence| Cursor { history: Some(history), sequence }.to_string());
-        Self { history: history.uuid(), items: events.into_iter().map(Into::into).collect(), next }
+    fn from(page: EventPage) -> Self {
+        let next = page.next_cursor().map(|cursor| cursor.to_string());
+        Self { history: page.history.uuid(), items: page.events.into_iter().map(Into::into).collect(), next }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What lists are narrowed by. Filters are judged after the key, and everything that is wrong with them and with the
 //! window is told at once.
 
-use super::parameters::window;
+use super::parameters::{STATUS, window};
 use super::request::OperatorRequest;
 use crate::failure::Failure;
 use crate::operations::{Id, Parameter};
@@ -54,12 +54,6 @@ pub(super) const OFFER_ID: Parameter =
 
 pub(super) const BUYER_ID: Parameter =
     Parameter { name: "buyerId", description: "Only events about this buyer.", schema: uuid };
-
-pub(super) const STATUS: Parameter = Parameter {
-    name: "status",
-    description: "Only offers that have this status now.",
-    schema: || json!({ "$ref": "#/components/schemas/OfferStatus" }),
-};
 
 pub(super) const EXPIRES_BEFORE: Parameter = Parameter {
     name: "expiresBefore",

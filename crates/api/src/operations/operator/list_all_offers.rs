@@ -1,7 +1,7 @@
 //! `ListAllOffers`: offers across applications, all or those of a partner.
 
-use super::filters::{EXPIRES_BEFORE, Filters, PARTNER_ID, STATUS};
-use super::parameters::{AFTER, LIMIT, bad_window};
+use super::filters::{EXPIRES_BEFORE, Filters, PARTNER_ID};
+use super::parameters::{AFTER, LIMIT, STATUS, bad_window};
 use super::*;
 use crate::wire::operator_offer::OfferList;
 use lendpay_domain::query::{FindOffers, OfferCursor, OffersOf};

@@ -5,7 +5,6 @@ use super::parameters::{AFTER_SEQUENCE, LIMIT, bad_window};
 use super::*;
 use crate::wire::event::EventList;
 use lendpay_domain::cursor::Cursor;
-use lendpay_domain::event::EventPage;
 use lendpay_domain::query::{EventFilter, FindEvents, Scope};
 
 pub(crate) struct ListEventsApi<S>(pub Arc<Operator<S>>);
@@ -59,9 +58,6 @@ impl<S: Queries> ListEventsApi<S> {
         if !cursor.is_known(&page) {
             return Err(Failure::from(OperatorFailure::CursorUnknown).into());
         }
-        let EventPage { history, events, next, .. } = page;
-        let next = next.map(|sequence| Cursor { history: Some(history), sequence }.to_string());
-        let items = events.into_iter().map(Into::into).collect();
-        Ok(Listed::Events(Json(EventList { history: history.uuid(), items, next })))
+        Ok(Listed::Events(Json(page.into())))
     }
 }

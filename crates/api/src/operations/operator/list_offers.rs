@@ -1,7 +1,7 @@
 //! `ListOffers`: an application's offers.
 
-use super::filters::{EXPIRES_BEFORE, Filters, STATUS};
-use super::parameters::{AFTER, LIMIT, bad_window};
+use super::filters::{EXPIRES_BEFORE, Filters};
+use super::parameters::{AFTER, LIMIT, STATUS, bad_window};
 use super::*;
 use crate::wire::operator_offer::OfferList;
 use lendpay_domain::ApplicationId;

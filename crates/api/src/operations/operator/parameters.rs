@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::operations::parameters::{self, BAD_LIMIT};
-pub(super) use crate::operations::parameters::{AFTER, AFTER_SEQUENCE, LIMIT, REGISTRATION_NUMBER};
+pub(super) use crate::operations::parameters::{AFTER, AFTER_SEQUENCE, LIMIT, REGISTRATION_NUMBER, STATUS};
 use crate::operator_failure::OperatorFailure;
 use lendpay_domain::page::Window;
 
