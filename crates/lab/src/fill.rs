@@ -68,20 +68,20 @@ pub struct Key {
 }
 
 impl Key {
-    /// Creates one.
-    pub fn create(operator: &mut Operator) -> anyhow::Result<Self> {
-        let path = format!("/operator/partners/{PARTNER}/keys");
+    /// Creates one of a partner.
+    pub fn create(operator: &mut Operator, partner: &str) -> anyhow::Result<Self> {
+        let path = format!("/operator/partners/{partner}/keys");
         let key = operator.call("POST", &path, r#"{"name":"Lab","areas":["lending","payments"]}"#, &[201])?;
         let field = |name: &str| key[name].as_str().map(str::to_owned).with_context(|| format!("a key without {name}"));
         Ok(Self { id: field("keyId")?, text: field("key")? })
     }
 }
 
-/// Puts the partner into the service; returns a key of it.
-pub fn partner(server: &Server) -> anyhow::Result<Key> {
+/// Puts a partner into the service; returns a key of it.
+pub fn partner(server: &Server, id: &str) -> anyhow::Result<Key> {
     let mut operator = Operator::new(server.operator);
-    operator.call("PUT", &format!("/operator/partners/{PARTNER}"), r#"{"name":"Lab"}"#, &[201])?;
-    Key::create(&mut operator)
+    operator.call("PUT", &format!("/operator/partners/{id}"), r#"{"name":"Lab"}"#, &[201])?;
+    Key::create(&mut operator, id)
 }
 
 /// What the operator says of an application.
@@ -108,7 +108,7 @@ pub fn create(connection: &mut Connection, key: &str, idempotency: &str) -> anyh
 
 /// Puts the partner and all offers into the service; returns the partner's key.
 pub fn fill(lab: &Lab, server: &Server, offers: &[Pair]) -> anyhow::Result<String> {
-    let key = partner(server)?;
+    let key = partner(server, PARTNER)?;
     for (n, part) in offers.chunks(PART).enumerate() {
         let mut lines = String::new();
         for pair in part.iter().step_by(OFFERS) {

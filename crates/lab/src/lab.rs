@@ -9,10 +9,13 @@ use std::process::{Command, Stdio};
 use xshell::{Cmd, Shell, cmd};
 
 /// Where an experiment is done.
+#[derive(Clone)]
 pub struct Lab {
     root: PathBuf,
     programs: PathBuf,
     folder: PathBuf,
+    /// Another build of the service, in place of the one among the programs.
+    other: Option<PathBuf>,
 }
 
 impl Lab {
@@ -29,14 +32,19 @@ impl Lab {
         let folder = root.join("target").join(name);
         remove(&folder)?;
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
-        Ok(Self { root, programs, folder })
+        Ok(Self { root, programs, folder, other: None })
     }
 
     /// The same programs in a folder of their own, below this one.
     pub fn below(&self, name: &str) -> anyhow::Result<Self> {
         let folder = self.path(name);
         fs::create_dir_all(&folder)?;
-        Ok(Self { root: self.root.clone(), programs: self.programs.clone(), folder })
+        Ok(Self { folder, ..self.clone() })
+    }
+
+    /// The same folder with another build of the service.
+    pub fn with(&self, lendpay: &Path) -> Self {
+        Self { other: Some(lendpay.to_owned()), ..self.clone() }
     }
 
     /// For programs of the machine, in the workspace.
@@ -62,7 +70,8 @@ impl Lab {
 
     /// A program, with nothing in its environment that would change its settings.
     pub fn program(&self, name: &str) -> Command {
-        let mut command = Command::new(self.programs.join(name));
+        let other = self.other.clone().filter(|_| name == "lendpay");
+        let mut command = Command::new(other.unwrap_or_else(|| self.programs.join(name)));
         command.env_clear().env("LENDPAY_OPERATOR_KEY", OPERATOR_KEY).stdin(Stdio::null());
         command
     }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::fmt::Write as _;
 use std::fs;
 use std::net::SocketAddr;
-use xshell::cmd;
+use std::process::Command;
 
 /// What is driven.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,7 +84,8 @@ pub fn drive(
     Ok(Cell { cpu_us, peak_mib: server.peak_memory()?, ..cell })
 }
 
-fn buyer(n: u32) -> String {
+/// One of many buyers, all with bank details.
+pub fn buyer(n: u32) -> String {
     format!(
         r#"{{"name":"Northwind Bicycles {n} Ltd","registrationNumber":"{:08}","countryCode":"GB","type":0,"bankAccount":{{"currencyCode":"GBP","accountName":"Northwind Bicycles {n}","sortCode":"20-20-15","accountNumber":"{:08}","bic":"BUKBGB22","accountType":"Business","iban":"GB33BUKB20201555555555"}}}}"#,
         n * 7_919,
@@ -92,8 +93,24 @@ fn buyer(n: u32) -> String {
     )
 }
 
-/// Sends the requests of some lines, one `METHOD path body` each, either once or from the beginning again. Runs wrk: one thread, which is enough for two cores, keep-alive connections, a closed loop.
+/// Sends the requests of some lines, one `METHOD path body` each, either once or from the beginning again. Runs wrk: one
+/// thread, which is enough for two cores, keep-alive connections, a closed loop.
 pub fn wrk(
+    lab: &Lab,
+    address: SocketAddr,
+    key: (&str, &str),
+    connections: usize,
+    seconds: u32,
+    lines: &str,
+    again: bool,
+) -> anyhow::Result<Cell> {
+    let done = command(lab, address, key, connections, seconds, lines, again)?.output().context("cannot run wrk")?;
+    let said = String::from_utf8_lossy(&done.stdout);
+    serde_json::from_str(said.lines().last().unwrap_or_default()).with_context(|| format!("wrk: {said}"))
+}
+
+/// The same, not started yet.
+pub fn command(
     lab: &Lab,
     address: SocketAddr,
     (header, key): (&str, &str),
@@ -101,18 +118,14 @@ pub fn wrk(
     seconds: u32,
     lines: &str,
     again: bool,
-) -> anyhow::Result<Cell> {
+) -> anyhow::Result<Command> {
     // Of this address alone: two may be driven at once.
     let (requests, script) = (lab.path(&format!("requests-{}", address.port())), lab.path("requests.lua"));
     fs::write(&requests, lines)?;
     fs::write(&script, include_str!("requests.lua"))?;
-    let (connections, seconds) = (connections.to_string(), seconds.to_string());
-    let (shell, url) = (lab.shell()?, format!("http://{address}"));
-    let said = cmd!(shell, "wrk -t1 -c{connections} -d{seconds}s --timeout 30s -s {script} {url}")
-        .envs([("KEY_HEADER", header), ("KEY", key), ("AGAIN", if again { "1" } else { "0" })])
-        .env("REQUESTS", &requests)
-        .quiet()
-        .read()?;
-    fs::remove_file(&requests)?;
-    serde_json::from_str(said.lines().last().unwrap_or_default()).with_context(|| format!("wrk: {said}"))
+    let mut command = Command::new("wrk");
+    command.args(["-t1", "--timeout", "30s", "-c", &connections.to_string(), "-d", &format!("{seconds}s"), "-s"]);
+    command.arg(script).arg(format!("http://{address}")).env("REQUESTS", requests);
+    command.envs([("KEY_HEADER", header), ("KEY", key), ("AGAIN", if again { "1" } else { "0" })]);
+    Ok(command)
 }

@@ -6,6 +6,7 @@
 //! | `soak` | mixed load with faults and attackers |
 //! | `durability` | kills and power cuts under load |
 //! | `scale` | what a large store costs |
+//! | `neighbours` | what one partner's load costs another |
 //! | `lab` | the programs that are measured, and the folder where that is done |
 //! | `server` | a server that runs |
 //! | `http` | the client |
@@ -20,6 +21,7 @@ mod http;
 mod lab;
 mod ledger;
 mod load;
+mod neighbours;
 mod scale;
 mod server;
 mod soak;
@@ -52,6 +54,11 @@ enum Experiment {
     ///
     /// Takes some minutes, and 10 GB below target/scale.
     Scale(scale::Arguments),
+    /// Measures what one partner's load costs another, and what a row that is held costs everybody else
+    ///
+    /// The 99th percentile of a partner's waits beside 2,000 busy connections of another, on both stores, as a ratio to
+    /// its value alone; and the accepts that remain on PostgreSQL while another session holds an offer.
+    Neighbours(neighbours::Arguments),
     /// A yardstick of the benchmark
     #[command(hide = true, subcommand)]
     Limit(bench::limits::Limit),
@@ -66,6 +73,7 @@ fn main() -> ExitCode {
         Experiment::Soak(arguments) => soak::run(&arguments),
         Experiment::Durability(arguments) => durability::run(&arguments),
         Experiment::Scale(arguments) => scale::run(&arguments),
+        Experiment::Neighbours(arguments) => neighbours::run(&arguments),
         Experiment::Limit(limit) => bench::limits::run(limit),
         Experiment::KilledClient { address, connections, key } => {
             soak::killed::client(address, connections, &key);

@@ -18,6 +18,7 @@ use crate::load::{self, Job};
 use crate::server::{Server, free_address};
 use report::Results;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Stdio;
 
 /// How a benchmark is run.
@@ -41,6 +42,9 @@ pub struct Arguments {
     /// On which store. On PostgreSQL, of which one is started, the yardstick is the bare statements, at 64 connections.
     #[arg(long, value_enum, default_value_t = Store::Sled)]
     store: Store,
+    /// Another build of lendpay, which is measured in turn with this one, such as the state before a change.
+    #[arg(long, value_name = "PROGRAM")]
+    beside: Option<PathBuf>,
 }
 
 /// A kind of store.
@@ -50,16 +54,19 @@ enum Store {
     Postgres,
 }
 
-/// The yardsticks, then the service.
-const SERVERS: [&str; 3] = ["(a) hyper, synced append", "(b) poem, no disk", "lendpay"];
-const LENDPAY: usize = 2;
+/// The yardsticks, and their names as arguments.
+const LIMITS: [(&str, &str); 2] = [("(a) hyper, synced append", "disk"), ("(b) poem, no disk", "poem")];
+
+/// How a report names the service, and another build of it.
+const LENDPAY: &str = "lendpay";
+const BESIDE: &str = "the-other-build";
 
 /// Builds, measures all servers in turn, and writes the report.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let lab = Lab::new("bench", true, &["lendpay", "lendpay-lab"])?;
     lab.needs("load")?;
     let results = match arguments.store {
-        Store::Postgres => postgres::measure(&lab, arguments.rounds, arguments.seconds)?,
+        Store::Postgres => postgres::measure(&lab, arguments)?,
         Store::Sled if arguments.watching => watching::measure(&lab, arguments.rounds)?,
         Store::Sled => measure(&lab, arguments)?,
     };
@@ -74,32 +81,39 @@ fn measure(lab: &Lab, arguments: &Arguments) -> anyhow::Result<Results> {
     let offers = fill::offers(arguments.offers);
     // A slice of offers for each number of connections: more for more connections, which use them up faster.
     let weights: Vec<_> = arguments.connections.iter().map(|&n| (n as f64).sqrt() + 4.0).collect();
-    let mut results = Results::new(SERVERS.to_vec(), LENDPAY);
+    let other = arguments.beside.as_deref().map(|program| (BESIDE, lab.with(program)));
+    let builds: Vec<_> = other.into_iter().chain([(LENDPAY, lab.clone())]).collect();
+    let names = LIMITS.iter().map(|limit| limit.0).chain(builds.iter().map(|build| build.0)).collect::<Vec<_>>();
+    let yardsticks = names.len() - 1;
+    let mut results = Results::new(names, yardsticks);
     for round in 1..=arguments.rounds {
         println!("\nround {round} of {}", arguments.rounds);
-        for place in 0..SERVERS.len() {
-            let (mut server, key) = if place == LENDPAY {
-                let server = lab.serve(&lab.store("data"), &[])?;
-                let key = fill::fill(lab, &server, &offers)?;
-                (server, key)
-            } else {
-                (limit(lab, ["disk", "poem"][place])?, String::new())
-            };
-            for (&connections, slice) in arguments.connections.iter().zip(slices(&offers, &weights)) {
-                for job in Job::ALL {
-                    let cell = load::drive(lab, &server, &key, job, connections, slice, arguments.seconds)?;
+        let mut servers = Vec::new();
+        for (_, limit) in LIMITS {
+            servers.push((start_limit(lab, limit)?, String::new()));
+        }
+        for (name, lab) in &builds {
+            let server = lab.serve(&lab.store(name), &[])?;
+            let key = fill::fill(lab, &server, &offers)?;
+            servers.push((server, key));
+        }
+        // All of them are driven in turn in each cell: a machine whose speed changes changes it for all.
+        for (&connections, slice) in arguments.connections.iter().zip(slices(&offers, &weights)) {
+            for job in Job::ALL {
+                for (place, (server, key)) in servers.iter().enumerate() {
+                    let cell = load::drive(lab, server, key, job, connections, slice, arguments.seconds)?;
                     results.add(place, job, connections, cell);
                 }
             }
-            server.kill()?;
-            remove(&lab.path("data"))?;
         }
+        servers.iter_mut().try_for_each(|(server, _)| server.kill())?;
+        builds.iter().try_for_each(|(name, _)| remove(&lab.path(name)))?;
     }
     Ok(results)
 }
 
 /// Starts a yardstick. It has no operator's side.
-fn limit(lab: &Lab, name: &str) -> anyhow::Result<Server> {
+fn start_limit(lab: &Lab, name: &str) -> anyhow::Result<Server> {
     let address = free_address()?;
     let mut command = lab.program("lendpay-lab");
     command.args(["limit", name, "--listen", &address.to_string()]).stdout(Stdio::null());

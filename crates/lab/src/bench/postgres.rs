@@ -4,6 +4,7 @@
 //! HTTP, without keys, without a rule.
 
 use super::report::Results;
+use super::{Arguments, BESIDE};
 use crate::fill::{self, PARTNER, Pair};
 use crate::lab::Lab;
 use crate::load::{self, Cell, Job};
@@ -24,35 +25,61 @@ const ACCEPTS: usize = 40_000;
 /// The commands of a group: two groups are under way, as in the store, and every connection waits for one of them.
 const GROUP: usize = CONNECTIONS / 2;
 
+/// The yardstick, then the service; another build is the last yardstick.
 const SERVERS: [&str; 3] = ["bare statements", "lendpay, one process", "lendpay, two processes"];
 
-/// Measures, so often and for so long each; the yardstick is the first.
-pub fn measure(lab: &Lab, rounds: usize, seconds: u32) -> anyhow::Result<Results> {
+/// Measures in turn.
+pub fn measure(lab: &Lab, arguments: &Arguments) -> anyhow::Result<Results> {
+    let Arguments { rounds, seconds, .. } = *arguments;
     lab.needs("everyday")?;
     let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
     let labs = [lab.below("one")?, lab.below("two")?];
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let mut results = Results::new(SERVERS.to_vec(), 1);
+    let other = arguments.beside.as_deref().map(|program| labs[0].with(program));
+    let mut servers = SERVERS.to_vec();
+    if other.is_some() {
+        servers.insert(1, BESIDE);
+    }
+    let yardsticks = servers.len() - 2;
+    let mut results = Results::new(servers, yardsticks);
     for round in 1..=rounds {
         println!("\nround {round} of {rounds}");
-        let url = cluster.database();
-        lab.lendpay(&["migrate", "--store", &url])?;
         let offers = fill::offers(3 * ACCEPTS);
-        let serve = |lab: &Lab| lab.serve(&url, &["--store-connections", "16"]);
-        let mut one = serve(&labs[0])?;
-        let key = fill::fill(&labs[0], &one, &offers)?;
-        cluster.sql(url.rsplit('/').next().context("a name")?, "VACUUM ANALYZE");
         let slices: Vec<_> = offers.chunks(ACCEPTS).collect();
+        if let Some(other) = &other {
+            let (_, mut server, key) = start(other, &cluster, &offers)?;
+            for job in Job::ALL {
+                let cell = load::drive(other, &server, &key, job, CONNECTIONS, slices[1], seconds)?;
+                results.add(1, job, CONNECTIONS, cell);
+            }
+            server.stop()?;
+        }
+        let (url, mut one, key) = start(&labs[0], &cluster, &offers)?;
         for job in Job::ALL {
             results.add(0, job, CONNECTIONS, runtime.block_on(bare(&url, job, slices[0], seconds))?);
             let cell = load::drive(&labs[0], &one, &key, job, CONNECTIONS, slices[1], seconds)?;
-            results.add(1, job, CONNECTIONS, cell);
-            let other = serve(&labs[1])?;
-            results.add(2, job, CONNECTIONS, together(&labs, [&one, &other], &key, job, slices[2], seconds)?);
+            results.add(yardsticks, job, CONNECTIONS, cell);
+            let other = serve(&labs[1], &url)?;
+            let cell = together(&labs, [&one, &other], &key, job, slices[2], seconds)?;
+            results.add(yardsticks + 1, job, CONNECTIONS, cell);
         }
         one.stop()?;
     }
     Ok(results)
+}
+
+fn serve(lab: &Lab, url: &str) -> anyhow::Result<Server> {
+    lab.serve(url, &["--store-connections", "16"])
+}
+
+/// The service on a database of its own that is full of offers; returns the database, the service, and a partner's key.
+fn start(lab: &Lab, cluster: &Cluster, offers: &[Pair]) -> anyhow::Result<(String, Server, String)> {
+    let url = cluster.database();
+    lab.lendpay(&["migrate", "--store", &url])?;
+    let server = serve(lab, &url)?;
+    let key = fill::fill(lab, &server, offers)?;
+    cluster.sql(url.rsplit('/').next().context("a name")?, "VACUUM ANALYZE");
+    Ok((url, server, key))
 }
 
 /// Drives two processes at once, half of the connections each.
@@ -113,46 +140,30 @@ async fn bare(url: &str, job: Job, offers: &[Pair], seconds: u32) -> anyhow::Res
     Ok(Cell { requests, seconds, p50_ms: none, p99_ms: none, p999_ms: none, errors: 0.0, cpu_us: none, peak_mib: none })
 }
 
-const ACCEPT: &str = "WITH moved AS (UPDATE offers o SET status = 'CustomerAccepted', status_changed_at = now() \
-    FROM unnest($2::uuid[], $3::uuid[]) AS k (application_id, offer_id) WHERE o.partner_id = $1 \
+const ACCEPT: &str = "WITH moved AS (UPDATE offers o SET status = 'CustomerAccepted', status_changed_at = now(), \
+    ordered_at = now() FROM unnest($2::uuid[], $3::uuid[]) AS k (application_id, offer_id) WHERE o.partner_id = $1 \
     AND o.application_id = k.application_id AND o.offer_id = k.offer_id AND o.status = 'Offered' \
     RETURNING o.application_id, o.offer_id) \
-    INSERT INTO changes SELECT $1, gen_random_uuid(), NULL, now(), 'move', now(), 0, 'partner', gen_random_uuid(), \
-    application_id, offer_id, 'CustomerAccepted', NULL, NULL FROM moved";
+    INSERT INTO changes (change_id, ordered_at, occurred_at, occurred_at_ns, actor, operation_id, partner_id, \
+    application_id, offer_id, status) \
+    SELECT gen_random_uuid(), now(), now(), 0, 'partner', gen_random_uuid(), $1, application_id, offer_id, \
+    'CustomerAccepted' FROM moved";
 
-const CREATE: &str = "WITH made AS (INSERT INTO buyers SELECT $1, k.id, k.name, k.number, k.country, 0, true, k.currency, \
-    k.holder, k.sort_code, k.account, k.bic, k.kind, k.iban, NULL, now(), 0 FROM unnest($2::uuid[], $3::text[], $4::text[], \
-    $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[]) \
-    AS k (id, name, number, country, currency, holder, sort_code, account, bic, kind, iban) RETURNING buyer_id) \
-    INSERT INTO changes SELECT $1, gen_random_uuid(), NULL, now(), 'buyer', now(), 0, 'partner', gen_random_uuid(), \
-    NULL, NULL, NULL, buyer_id, NULL FROM made";
+const CREATE: &str = "WITH made AS (INSERT INTO buyers (buyer_id, partner_id, registration_number, body) \
+    SELECT id, $1, '01234567', $3 FROM unnest($2::uuid[]) AS k (id) RETURNING buyer_id) \
+    INSERT INTO changes (change_id, ordered_at, occurred_at, occurred_at_ns, actor, operation_id, partner_id, buyer_id) \
+    SELECT gen_random_uuid(), now(), now(), 0, 'partner', gen_random_uuid(), $1, buyer_id FROM made";
 
-/// What a buyer of the benchmark has, field by field.
-const BUYER: [&str; 10] = [
-    "Northwind Bicycles 1 Ltd",
-    "01234567",
-    "GB",
-    "GBP",
-    "Northwind Bicycles Ltd",
-    "202015",
-    "55555555",
-    "BUKBGB22",
-    "Current",
-    "GB33BUKB20201555555555",
-];
+/// About as many bytes as a buyer's record has.
+const BODY: &[u8] = &[7; 260];
 
 async fn write(client: &Client, statement: &Statement, job: Job, group: &[(Uuid, Uuid)]) -> anyhow::Result<()> {
     let partner = Uuid::parse_str(PARTNER)?;
     let (first, second): (Vec<_>, Vec<_>) = group.iter().copied().unzip();
-    let columns = BUYER.map(|text| vec![text; group.len()]);
-    let mut parameters: Vec<&(dyn ToSql + Sync)> = vec![&partner];
-    match job {
-        Job::Accept => parameters.extend([&first as &(dyn ToSql + Sync), &second]),
-        Job::Create => {
-            parameters.push(&second);
-            parameters.extend(columns.iter().map(|column| column as &(dyn ToSql + Sync)));
-        }
-    }
+    let parameters: [&(dyn ToSql + Sync); 3] = match job {
+        Job::Accept => [&partner, &first, &second],
+        Job::Create => [&partner, &second, &BODY],
+    };
     let rows = client.execute(statement, &parameters).await?;
     ensure!(rows == group.len() as u64, "{rows} rows of {}", group.len());
     Ok(())

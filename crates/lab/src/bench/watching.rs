@@ -20,7 +20,7 @@ const LIMIT: [&str; 2] = ["--rate-limit", "1000000000/1s"];
 /// Measures every variant in turn, so often; the yardstick is the first.
 pub fn measure(lab: &Lab, rounds: usize) -> anyhow::Result<Results> {
     // It takes traces too.
-    let poem = super::limit(lab, "poem")?;
+    let poem = super::start_limit(lab, "poem")?;
     let collector = format!("http://{}", poem.partner);
     let variants: [(&str, Vec<&str>); 5] = [
         ("neither limit nor log", vec!["--log", "off"]),

@@ -44,9 +44,9 @@ pub struct Keys {
 impl Keys {
     pub fn new(server: &Server) -> anyhow::Result<Self> {
         let mut operator = Operator::new(server.operator);
-        let mut keys = vec![Key::new(fill::partner(server)?)];
+        let mut keys = vec![Key::new(fill::partner(server, fill::PARTNER)?)];
         while keys.len() < COUNT {
-            keys.push(Key::new(fill::Key::create(&mut operator)?));
+            keys.push(Key::new(fill::Key::create(&mut operator, fill::PARTNER)?));
         }
         Ok(Self { present: Mutex::new(keys), last_gone: Mutex::default(), revoked: AtomicU64::new(0) })
     }
@@ -74,7 +74,7 @@ impl Keys {
                 break;
             }
             std::thread::sleep(PERIOD);
-            let fresh = Key::new(fill::Key::create(&mut operator)?);
+            let fresh = Key::new(fill::Key::create(&mut operator, fill::PARTNER)?);
             let old = std::mem::replace(&mut locked(&self.present)[n], fresh);
             old.leaving.store(true, Ordering::SeqCst);
             let path = format!("/operator/partners/{PARTNER}/keys/{}", old.key.id);
