@@ -7,14 +7,17 @@ use super::base::{Base, Overlay, reached};
 use super::index::{BuyerValue, Index, IndexOpener};
 use super::log::disk::{Disk, LogIo};
 use super::log::frame::Kind;
-use super::log::{FIRST, Head, LogFile, ReadError};
+use super::log::{FIRST, Head, LogFile, Place, ReadError};
 use super::mark::{Mark, Position, State};
 use super::panics;
 use super::problem::Problem;
+use lendpay_domain::change::Change;
 use std::sync::Arc;
+use std::sync::mpsc::{self, SyncSender};
 
-/// How many entries are applied to the index at once. Bounds the memory of a rebuild.
-const BATCH: usize = 100_000;
+/// How many changes are applied to the index at once, sorted by key: the more there are, the fewer times each page of the
+/// index is changed. Bounds the memory of a rebuild to some 200 MB.
+const BATCH: usize = 1_000_000;
 
 /// A store that is ready.
 pub(crate) struct Opened<I, F> {
@@ -179,38 +182,65 @@ impl End {
     }
 }
 
-/// Applies a part of the log to the index.
+/// Applies a part of the log to the index, while another thread reads ahead.
 fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: u64, to: u64) -> Result<(), Problem> {
     /// How many changes lie between two lines of the program's log.
     const PROGRESS: u64 = 1_000_000;
+    /// How many frames are read ahead.
+    const AHEAD: usize = 256;
     let mut overlay = Overlay::new(Arc::clone(base));
-    let mut frames = base.log.frames(from, to);
-    let (mut applied, mut waiting) = (0, 0);
+    let (sender, frames) = mpsc::sync_channel(AHEAD);
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(|| panics::caught(|| read_frames(base, from, to, sender)));
+        let (mut applied, mut waiting) = (0, 0);
+        for (at, changes) in frames {
+            for (change, place) in changes {
+                overlay
+                    .apply(&change, |_| place, |buyer| BuyerValue::of(place, buyer))
+                    .map_err(|_| Problem::index("a record that the log changes is damaged or missing"))?;
+                applied += 1;
+                waiting += 1;
+                if applied % PROGRESS == 0 {
+                    tracing::info!(changes = applied, bytes = at, of = to, "the index is being brought up to date");
+                }
+            }
+            if waiting >= BATCH {
+                base.apply(&mut overlay.tables)?;
+                waiting = 0;
+            }
+        }
+        reader.join().expect("its panics are caught")?;
+        base.apply(&mut overlay.tables)
+    })
+}
+
+/// Where a frame begins, and its changes.
+type FrameChanges = (u64, Vec<(Change, Place)>);
+
+/// Reads and sends the frames of a part of the log, until nobody wants more.
+fn read_frames<I: Index, F: LogIo>(
+    base: &Base<I, F>,
+    from: u64,
+    to: u64,
+    frames: SyncSender<FrameChanges>,
+) -> Result<(), Problem> {
+    let mut log = base.log.frames(from, to);
     loop {
-        let at = frames.at();
+        let at = log.at();
         let damaged = || Problem::Log(format!("it is damaged at byte {at}"));
-        let mut frame = match frames.next() {
+        let mut frame = match log.next() {
             Ok(Some(frame)) => frame,
-            Ok(None) => break,
+            Ok(None) => return Ok(()),
             Err(ReadError::Io(error)) => return Err(error.into()),
             Err(ReadError::Damaged) => return Err(damaged()),
         };
         base.note_frame(frame.sequence(), at)?;
+        let mut changes = Vec::new();
         while let Some((sequence, entry, place)) = frame.next().map_err(|_| damaged())? {
-            let record = entry.record(sequence).map_err(|_| damaged())?;
-            overlay
-                .apply(&record.change, |_| place, |buyer| BuyerValue::of(place, buyer))
-                .map_err(|_| Problem::index("a record that the log changes is damaged or missing"))?;
-            applied += 1;
-            waiting += 1;
-            if applied % PROGRESS == 0 {
-                tracing::info!(changes = applied, bytes = at, of = to, "the index is being brought up to date");
-            }
+            changes.push((entry.record(sequence).map_err(|_| damaged())?.change, place));
         }
-        if waiting >= BATCH {
-            base.apply(&mut overlay.tables)?;
-            waiting = 0;
+        if frames.send((at, changes)).is_err() {
+            return Ok(());
         }
     }
-    base.apply(&mut overlay.tables)
 }
