@@ -125,7 +125,30 @@ impl FindOffers {
     }
 }
 
-/// Which buyers are wanted, in the order of their ids.
+/// A place in a list of buyers. As text, the two ids with a colon between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BuyerCursor {
+    /// The partner that registered it.
+    pub partner: PartnerId,
+    /// The buyer.
+    pub buyer: BuyerId,
+}
+
+impl BuyerCursor {
+    /// Reads what `Display` writes.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (partner, buyer) = text.split_once(':')?;
+        Some(Self { partner: PartnerId::parse(partner)?, buyer: BuyerId::parse(buyer)? })
+    }
+}
+
+impl fmt::Display for BuyerCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.partner, self.buyer)
+    }
+}
+
+/// Which buyers are wanted, in the order of their partners, then of their own ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindBuyers {
     /// Whose.
@@ -133,7 +156,7 @@ pub struct FindBuyers {
     /// Only those with exactly this number.
     pub registration_number: Option<String>,
     /// Which part of the list.
-    pub window: Window<BuyerId>,
+    pub window: Window<BuyerCursor>,
 }
 
 impl FindBuyers {
@@ -285,6 +308,15 @@ mod tests {
         };
         assert!(wants(None, None) && wants(Some("mÜLLER"), None) && wants(Some("brok"), Some("client")));
         assert!(!wants(Some("brokerz"), None) && !wants(None, Some("clien")) && !wants(Some("x"), Some("client")));
+    }
+
+    #[test]
+    fn cursors_of_buyers_are_read_as_they_are_written() {
+        let cursor = BuyerCursor { partner: partner(1), buyer: buyer_id(2) };
+        assert_eq!(BuyerCursor::parse(&cursor.to_string()), Some(cursor));
+        for bad in ["", ":", &partner(1).to_string(), &format!("{}:", partner(1)), &format!("{cursor}:")] {
+            assert_eq!(BuyerCursor::parse(bad), None, "{bad}");
+        }
     }
 
     #[test]

@@ -12,7 +12,9 @@ use crate::key::{KeyHash, KeyInUse, KeyRecord};
 use crate::offer::Offer;
 use crate::page::{Page, Window};
 use crate::partner::Partner;
-use crate::query::{Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor};
+use crate::query::{
+    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+};
 use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
 use std::fmt;
 use std::future::Future;
@@ -101,11 +103,12 @@ pub trait Queries: Send + Sync + 'static {
     /// Offers, in the order of their applications, then of their own ids, as seen at the moment of the question.
     fn find_offers(&self, query: FindOffers) -> impl Future<Output = Answer<Page<Offer, OfferCursor>>> + Send;
 
-    /// A buyer.
-    fn find_buyer(&self, id: BuyerId) -> impl Future<Output = Answer<Option<Buyer>>> + Send;
+    /// A buyer: a partner's, or one of anybody's, which costs a look-up for each partner. Buyers of two partners
+    /// have the same id only if an import says so; then it is that of the partner whose id comes first.
+    fn find_buyer(&self, scope: Scope, id: BuyerId) -> impl Future<Output = Answer<Option<Buyer>>> + Send;
 
-    /// Buyers, in the order of their ids.
-    fn find_buyers(&self, query: FindBuyers) -> impl Future<Output = Answer<Page<Buyer, BuyerId>>> + Send;
+    /// Buyers, in the order of their partners, then of their own ids.
+    fn find_buyers(&self, query: FindBuyers) -> impl Future<Output = Answer<Page<Buyer, BuyerCursor>>> + Send;
 
     /// Events in order, with the history and the end that they belong to. A reader that passes the last sequence it saw
     /// misses none, as long as the history is the same.

@@ -101,7 +101,7 @@ pub trait View {
     fn application(&self, id: ApplicationId) -> Found<PartnerId>;
     /// An offer.
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<Self::Terms>>;
-    /// A buyer. The partner helps a store to find it; the answer may be another partner's.
+    /// A partner's buyer.
     fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<Self::Buyer>>;
 }
 
@@ -202,8 +202,8 @@ pub struct Tables<T, B> {
     pub applications: HashMap<ApplicationId, PartnerId>,
     /// Offers.
     pub offers: HashMap<(ApplicationId, OfferId), StoredOffer<T>>,
-    /// Buyers.
-    pub buyers: HashMap<BuyerId, StoredBuyer<B>>,
+    /// Buyers, by partner and id.
+    pub buyers: HashMap<(PartnerId, BuyerId), StoredBuyer<B>>,
     /// Which partner is which client.
     pub clients: HashMap<String, PartnerId>,
     hashes: HashMap<KeyHash, (PartnerId, KeyId)>,
@@ -322,7 +322,7 @@ impl<V: View> Overlay<V> {
             Change::BuyerCreated { partner, buyer: id, description, fingerprint, at } => {
                 let (partner, fingerprint, created_at) = (*partner, *fingerprint, *at);
                 let stored = StoredBuyer { partner, fingerprint, created_at, description: buyer(description) };
-                self.tables.buyers.insert(*id, stored);
+                self.tables.buyers.insert((partner, *id), stored);
             }
         }
         Ok(())
@@ -383,7 +383,7 @@ impl<V: View> View for Overlay<V> {
     }
 
     fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<V::Buyer>> {
-        let found = self.tables.buyers.get(&buyer);
+        let found = self.tables.buyers.get(&(partner, buyer));
         found.map_or_else(|| self.base.buyer(partner, buyer), |buyer| Ok(Some(buyer.clone())))
     }
 }

@@ -14,7 +14,8 @@ use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, OffersOf,
+    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
+    OffersOf, Scope,
 };
 use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
 use lendpay_domain::view::{Nothing, Overlay};
@@ -168,15 +169,18 @@ impl Queries for MemoryStore {
         Ok(page(offers, query.window, |offer| OfferCursor { application: offer.application, offer: offer.id }))
     }
 
-    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        Ok(self.state().view.tables.buyers.get(&id).map(|stored| stored.clone().buyer(id)))
+    async fn find_buyer(&self, scope: Scope, id: BuyerId) -> Answer<Option<Buyer>> {
+        let state = self.state();
+        let buyers = state.view.tables.buyers.iter();
+        let found = buyers.filter(|((partner, buyer), _)| *buyer == id && scope.holds(*partner)).min_by_key(|it| it.0);
+        Ok(found.map(|(_, stored)| stored.clone().buyer(id)))
     }
 
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
         let state = self.state();
-        let buyers = state.view.tables.buyers.iter().map(|(id, stored)| stored.clone().buyer(*id));
+        let buyers = state.view.tables.buyers.iter().map(|((_, id), stored)| stored.clone().buyer(*id));
         let buyers = buyers.filter(|buyer| query.wants(buyer.partner, &buyer.description));
-        Ok(page(buyers, query.window, |buyer| buyer.id))
+        Ok(page(buyers, query.window, |buyer| BuyerCursor { partner: buyer.partner, buyer: buyer.id }))
     }
 
     async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {

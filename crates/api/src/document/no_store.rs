@@ -9,7 +9,7 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
+    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
@@ -81,10 +81,10 @@ impl Queries for NoStore {
     async fn find_offers(&self, _: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
         match *self {}
     }
-    async fn find_buyer(&self, _: BuyerId) -> Answer<Option<Buyer>> {
+    async fn find_buyer(&self, _: Scope, _: BuyerId) -> Answer<Option<Buyer>> {
         match *self {}
     }
-    async fn find_buyers(&self, _: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+    async fn find_buyers(&self, _: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
         match *self {}
     }
     async fn find_events(&self, _: FindEvents) -> Answer<EventPage> {

@@ -11,8 +11,8 @@ use crate::side::Shape;
 use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::buyer::Buyer;
 use crate::wire::json::Rendered;
-use lendpay_domain::BuyerId;
 use lendpay_domain::store::{Commands, Queries};
+use lendpay_domain::{BuyerId, query};
 use poem_openapi::{ApiResponse, OpenApi};
 use std::sync::Arc;
 
@@ -66,8 +66,8 @@ impl<S: Commands + Queries> GetBuyerApi<S> {
         query: Query,
     ) -> Result<Found, Failed<GetBuyer>> {
         let (store, caller, _turn) = self.0.admit(&credentials, Scope::ReadBuyers, &context).await?;
-        let found = store.find_buyer(path.0.ok_or(Failure::BuyerNotFound)?).await?;
-        let found = found.filter(|found| found.partner == caller.partner).ok_or(Failure::BuyerNotFound)?;
+        let id = path.0.ok_or(Failure::BuyerNotFound)?;
+        let found = store.find_buyer(query::Scope::Partner(caller.partner), id).await?.ok_or(Failure::BuyerNotFound)?;
         query.of::<GetBuyer>().none()?;
         let (body, tag) = tagged(&Buyer::from(found));
         Ok(if known.has(&tag) { Found::Unchanged(tag) } else { Found::Buyer(body, tag) })

@@ -11,8 +11,7 @@ use crate::side::Shape;
 use crate::tokens::scheme::{OAuth2, Scope};
 use crate::wire::buyer::BuyerList;
 use crate::wire::json::Json;
-use lendpay_domain::BuyerId;
-use lendpay_domain::query::{self, FindBuyers};
+use lendpay_domain::query::{self, BuyerCursor, FindBuyers};
 use lendpay_domain::store::{Commands, Queries};
 use poem_openapi::{ApiResponse, OpenApi};
 use std::convert::Infallible;
@@ -56,7 +55,7 @@ impl<S: Commands + Queries> ListBuyersApi<S> {
         let (store, caller, _turn) = self.0.admit(&credentials, Scope::ReadBuyers, &context).await?;
         let mut parameters = query.of::<ListBuyers>();
         let registration_number = parameters.get(REGISTRATION_NUMBER.name, |text| Ok::<_, Infallible>(text.to_owned()));
-        let window = parameters.window(BuyerId::parse)?;
+        let window = parameters.window(BuyerCursor::parse)?;
         let scope = query::Scope::Partner(caller.partner);
         let page = store.find_buyers(FindBuyers { scope, registration_number, window }).await?;
         Ok(Listed::Buyers(Json(page.into())))

@@ -3,6 +3,7 @@
 use crate::context::samples::buyer;
 use crate::context::{BUYERS, Context};
 use lendpay_api::PartnerSettings;
+use lendpay_domain::query::Scope;
 use lendpay_domain::buyer_checks::BuyerChecks;
 use lendpay_domain::BuyerId;
 use lendpay_domain::store::Queries as _;
@@ -45,7 +46,7 @@ async fn are_kept(path: &str, values: &[(&str, &str)]) {
         assert_eq!(answer.status, 201, "{path} {given} {answer:?}");
         let id = BuyerId::parse(answer.json()["id"].as_str().expect("an id")).expect("a UUID");
         let kept =
-            context.store().find_buyer(id).await.expect("the store works").expect("the buyer is there").description;
+            context.store().find_buyer(Scope::All, id).await.expect("the store works").expect("the buyer is there").description;
         let account = kept.bank_account.unwrap_or_default();
         let kept = match path {
             "name" => kept.name,
@@ -175,7 +176,7 @@ async fn account_number_beside_a_sort_code_has_6_to_8_digits_and_is_padded_to_8(
     }
     let answer = context.partner_a().create(&beside("123456")).await;
     let id = BuyerId::parse(answer.json()["id"].as_str().expect("an id")).expect("a UUID");
-    let kept = context.store().find_buyer(id).await.expect("the store works").expect("the buyer is there");
+    let kept = context.store().find_buyer(Scope::All, id).await.expect("the store works").expect("the buyer is there");
     let account = kept.description.bank_account.expect("a bank account");
     assert_eq!(account.account_number.as_deref(), Some("00123456"));
     for number in ["", "12345", "123456789", "12345a", "1234-5678"] {

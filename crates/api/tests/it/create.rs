@@ -3,6 +3,7 @@
 use crate::context::check::time;
 use crate::context::samples::{IBAN, buyer, start};
 use crate::context::{Answer, BUYERS, Context};
+use lendpay_domain::query::Scope;
 use lendpay_domain::event::{Actor, Subject};
 use lendpay_domain::store::Queries as _;
 use lendpay_domain::{BuyerId, buyer};
@@ -12,7 +13,7 @@ use serde_json::{Value, json};
 async fn kept(context: &Context, answer: &Answer) -> buyer::Buyer {
     assert_eq!(answer.status, 201, "{answer:?}");
     let id = BuyerId::parse(answer.json()["id"].as_str().expect("an id")).expect("a UUID");
-    context.store().find_buyer(id).await.expect("the store works").expect("the buyer is there")
+    context.store().find_buyer(Scope::All, id).await.expect("the store works").expect("the buyer is there")
 }
 
 #[tokio::test]

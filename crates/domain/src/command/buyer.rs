@@ -67,7 +67,7 @@ impl Command for CreateBuyer {
     fn decide<V: View>(&self, view: &V) -> Decided<CreateBuyerOutcome<(), StoredBuyer<V::Buyer>>> {
         if let Some(stored) = view.buyer(self.partner, self.id)? {
             return match (stored.fingerprint, self.fingerprint) {
-                (Some(old), Some(new)) if stored.partner == self.partner => Ok(Decision::unchanged(if old == new {
+                (Some(old), Some(new)) => Ok(Decision::unchanged(if old == new {
                     CreateBuyerOutcome::Replayed(stored)
                 } else {
                     CreateBuyerOutcome::KeyReused

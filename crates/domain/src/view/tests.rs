@@ -30,7 +30,9 @@ fn answers(view: &impl View<Terms = Terms, Buyer = Description>, buyers: &[Buyer
             all.push(format!("{:?} {:?}", view.key(partner(n), key_id(m)), view.offer(application(n), offer(m))));
         }
     }
-    all.extend(buyers.iter().map(|id| format!("{:?}", view.buyer(partner(0), *id))));
+    for p in 0..IDS {
+        all.extend(buyers.iter().map(|id| format!("{:?}", view.buyer(partner(p), *id))));
+    }
     all
 }
 

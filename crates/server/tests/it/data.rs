@@ -7,7 +7,7 @@ use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::key::{Access, ApiKey, Area, KeyRecord};
 use lendpay_domain::offer::{Details, FundingType, OfferType, Status, Terms};
-use lendpay_domain::query::FindEvents;
+use lendpay_domain::query::{FindEvents, Scope};
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_domain::text::Name;
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -148,7 +148,7 @@ async fn check_store(
         }
     }
     for &id in &buyer_events {
-        let buyer = store.find_buyer(id).await.expect("a read").expect("the buyer of an event is there");
+        let buyer = store.find_buyer(Scope::All, id).await.expect("a read").expect("the buyer of an event is there");
         assert!(buyer.description.name.is_some_and(|name| name.starts_with("Buyer ")));
     }
     assert!(buyers.is_subset(&buyer_events), "a buyer was acknowledged and is not there");

@@ -1,8 +1,9 @@
 //! What reads see: the log up to its published end, and the index over it. Only the writer and recovery apply changes.
 
-use super::index::{BuyerValue, Index, OfferValue, Table, offer_key, pair, unsealed};
+use super::index::{BuyerValue, Index, OfferValue, Table, buyer_key, offer_key, pair, unsealed};
 use super::log::disk::LogIo;
 use super::log::{FIRST, Head, LogFile, Place, ReadError};
+use super::panics;
 use super::problem::Problem;
 use crate::codec::{self, CodecError};
 use crate::records::{KeyRow, PartnerRecord, Time};
@@ -21,7 +22,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The version of the index: an index that has another one is rebuilt. To be raised with every change of what a table
 /// holds.
-pub(super) const LAYOUT: u32 = 2;
+pub(super) const LAYOUT: u32 = 3;
 
 /// The key of the note that says how far the index has come.
 const REACHED: &[u8] = b"reached";
@@ -85,21 +86,18 @@ impl<I: Index, F: LogIo> Base<I, F> {
 
     /// Applies changes that are durable in the log to the index, and empties their tables.
     pub(crate) fn apply(&self, tables: &mut Tables<Place, BuyerValue>) -> Result<(), Problem> {
-        let value = &mut Vec::new();
-        for ((application, offer), stored) in in_order(&tables.offers) {
-            self.put(value, Table::Offers, &offer_key(*application, *offer), &OfferValue::from(stored))?;
-        }
-        for (id, stored) in in_order(&tables.buyers) {
-            self.put(value, Table::Buyers, &id.to_bytes(), &stored.description)?;
-            let key = pair(stored.partner.to_bytes(), id.to_bytes());
-            self.put(value, Table::BuyersOf, &key, &stored.description)?;
-        }
-        for (id, owner) in in_order(&tables.applications) {
+        self.put_all(&tables.offers, |value, (application, offer), stored| {
+            self.put(value, Table::Offers, &offer_key(*application, *offer), &OfferValue::from(stored))
+        })?;
+        self.put_all(&tables.buyers, |value, (partner, id), stored| {
+            self.put(value, Table::Buyers, &buyer_key(*partner, *id), &stored.description)
+        })?;
+        self.put_all(&tables.applications, |value, id, owner| {
             self.put(value, Table::Applications, &id.to_bytes(), &owner.to_bytes())?;
-            self.put(value, Table::ApplicationsOf, &pair(owner.to_bytes(), id.to_bytes()), &())?;
-        }
+            self.put(value, Table::ApplicationsOf, &pair(owner.to_bytes(), id.to_bytes()), &())
+        })?;
         if !(tables.partners.is_empty() && tables.keys.is_empty() && tables.uses.is_empty()) {
-            let mut parties = self.parties_mut();
+            let (mut parties, value) = (self.parties_mut(), &mut Vec::new());
             for partner in tables.partners.values() {
                 self.put(value, Table::Partners, &partner.id.to_bytes(), &PartnerRecord::from(partner))?;
                 parties.put_partner(partner.clone());
@@ -115,6 +113,32 @@ impl<I: Index, F: LogIo> Base<I, F> {
         }
         tables.clear();
         Ok(())
+    }
+
+    /// Sets values with `put`, sorted by key: an ordered index inserts them faster then. Two threads share the work if
+    /// there is much of it, as when the index is rebuilt.
+    fn put_all<K: Ord + Sync, V: Sync>(
+        &self,
+        values: &HashMap<K, V>,
+        put: impl Fn(&mut Vec<u8>, &K, &V) -> Result<(), Problem> + Sync,
+    ) -> Result<(), Problem> {
+        /// More than a group of commands has.
+        const MUCH: usize = 10_000;
+        let mut items: Vec<_> = values.iter().collect();
+        items.sort_unstable_by_key(|(key, _)| *key);
+        let put_part = |items: &[(&K, &V)]| {
+            let buffer = &mut Vec::new();
+            items.iter().try_for_each(|(key, value)| put(buffer, key, value))
+        };
+        if items.len() < MUCH {
+            return put_part(&items);
+        }
+        let (low, high) = items.split_at(items.len() / 2);
+        std::thread::scope(|scope| {
+            let other = scope.spawn(|| panics::caught(|| put_part(high)));
+            put_part(low)?;
+            other.join().expect("its panics are caught")
+        })
     }
 
     /// Sets a value of the index. `buffer` is for its bytes.
@@ -196,9 +220,16 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// The buyer whose creation is at a place in the log.
-    pub(crate) fn buyer_at(&self, id: BuyerId, place: Place) -> Result<StoredBuyer<Description>, ViewError> {
-        self.change(Table::Buyers, &id.to_bytes(), place, |change| match change {
-            Change::BuyerCreated { partner, buyer, description, fingerprint, at } if buyer == id => {
+    pub(crate) fn buyer_at(
+        &self,
+        partner: PartnerId,
+        id: BuyerId,
+        place: Place,
+    ) -> Result<StoredBuyer<Description>, ViewError> {
+        self.change(Table::Buyers, &buyer_key(partner, id), place, |change| match change {
+            Change::BuyerCreated { partner: owner, buyer, description, fingerprint, at }
+                if (owner, buyer) == (partner, id) =>
+            {
                 let description = Arc::unwrap_or_clone(description);
                 Some(StoredBuyer { partner, fingerprint, created_at: at, description })
             }
@@ -207,17 +238,10 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// A buyer, and what the index holds of it.
-    pub(crate) fn find_buyer(&self, id: BuyerId) -> Found<(StoredBuyer<Description>, BuyerValue)> {
-        let value = self.found(Table::Buyers, &id.to_bytes(), |value| unsealed::<BuyerValue>(value))?;
-        value.map(|value| Ok((self.buyer_at(id, value.place)?, value))).transpose()
+    pub(crate) fn find_buyer(&self, partner: PartnerId, id: BuyerId) -> Found<(StoredBuyer<Description>, BuyerValue)> {
+        let value = self.found(Table::Buyers, &buyer_key(partner, id), |value| unsealed::<BuyerValue>(value))?;
+        value.map(|value| Ok((self.buyer_at(partner, id, value.place)?, value))).transpose()
     }
-}
-
-/// The items of a table, sorted by key: an ordered index inserts them faster then.
-fn in_order<K: Ord, V>(table: &HashMap<K, V>) -> Vec<(&K, &V)> {
-    let mut items: Vec<_> = table.iter().collect();
-    items.sort_unstable_by_key(|(key, _)| *key);
-    items
 }
 
 /// For values that are read when the index is opened: one that cannot be read makes the index unusable.
@@ -264,8 +288,8 @@ impl<I: Index, F: LogIo> View for Base<I, F> {
         })
     }
 
-    fn buyer(&self, _: PartnerId, id: BuyerId) -> Found<StoredBuyer<BuyerValue>> {
-        let found = self.find_buyer(id)?;
+    fn buyer(&self, partner: PartnerId, id: BuyerId) -> Found<StoredBuyer<BuyerValue>> {
+        let found = self.find_buyer(partner, id)?;
         Ok(found.map(|(StoredBuyer { partner, fingerprint, created_at, .. }, description)| StoredBuyer {
             partner,
             fingerprint,

@@ -2,7 +2,7 @@
 
 use super::EmbeddedStore;
 use super::index::sled::SledIndex;
-use super::index::{BuyerValue, Index, Items, OfferValue, Table, offer_key, pair, unsealed};
+use super::index::{BuyerValue, Index, Items, OfferValue, Table, buyer_key, offer_key, pair, unsealed};
 use crate::codec;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::command::{OfferRef, Values as _};
@@ -11,7 +11,7 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindOffers, FindPartners, OfferCursor, OffersOf, Scope,
+    Application, BuyerCursor, FindApplications, FindBuyers, FindOffers, FindPartners, OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::Answer;
 use lendpay_domain::view::StoredOffer;
@@ -120,20 +120,25 @@ impl EmbeddedStore {
         Ok(Some(self.offer(OfferRef { application, id, stored })?.seen_at(query.now)))
     }
 
-    pub(super) fn buyers(&self, query: &FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        let after = query.window.after.map(BuyerId::to_bytes);
-        let (table, records) = self.records(query.scope, [Table::Buyers, Table::BuyersOf], after);
+    pub(super) fn buyers(&self, query: &FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
+        let (from, to) = match query.scope {
+            Scope::All => ([0; 16], LAST),
+            Scope::Partner(partner) => (partner.to_bytes(), partner.to_bytes()),
+        };
+        let after = query.window.after.map(|after| buyer_key(after.partner, after.buyer));
+        let first = pair(from, [0; 16]);
+        let from = after.filter(|after| *after >= first).map_or(Bound::Included(first), Bound::Excluded);
+        let records = self.base.index.range(Table::Buyers, bytes(&from), Bound::Included(&pair(to, LAST)));
         let found = self.part(records, query.window.limit, |key, value| {
-            let value: BuyerValue = self.value(table, key, value)?;
+            let value: BuyerValue = self.value(Table::Buyers, key, value)?;
             if query.registration_number.as_ref().is_some_and(|number| !value.may_have(number)) {
                 return Ok(None);
             }
-            let id = BuyerId::from_bytes(last_id(key)?);
-            let buyer = self.read(|base| base.buyer_at(id, value.place))?.buyer(id);
+            let BuyerCursor { partner, buyer: id } = buyer_of(key)?;
+            let buyer = self.read(|base| base.buyer_at(partner, id, value.place))?.buyer(id);
             Ok(Some(buyer).filter(|buyer| query.wants(buyer.partner, &buyer.description)))
         })?;
-        let next = found.next.map(|key| last_id(&key)).transpose()?.map(BuyerId::from_bytes);
-        Ok(Page { items: found.items, next })
+        Ok(Page { items: found.items, next: found.next.map(|key| buyer_of(&key)).transpose()? })
     }
 
     pub(super) fn keys(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
@@ -216,11 +221,22 @@ fn bytes<const N: usize>(bound: &Bound<[u8; N]>) -> Bound<&[u8]> {
     bound.as_ref().map(|key| &key[..])
 }
 
+/// The two ids of a key of the index.
+fn ids(key: &[u8]) -> Answer<([u8; 16], [u8; 16])> {
+    let (first, second) = key.split_first_chunk().ok_or(StoreError::Corrupt)?;
+    Ok((*first, second.try_into().map_err(|_| StoreError::Corrupt)?))
+}
+
 /// The offer that a key of the index names.
 fn offer_at(key: &[u8]) -> Answer<OfferCursor> {
-    let (application, offer) = key.split_first_chunk().ok_or(StoreError::Corrupt)?;
-    let offer = offer.try_into().map_err(|_| StoreError::Corrupt)?;
-    Ok(OfferCursor { application: ApplicationId::from_bytes(*application), offer: OfferId::from_bytes(offer) })
+    let (application, offer) = ids(key)?;
+    Ok(OfferCursor { application: ApplicationId::from_bytes(application), offer: OfferId::from_bytes(offer) })
+}
+
+/// The buyer that a key of the index names.
+fn buyer_of(key: &[u8]) -> Answer<BuyerCursor> {
+    let (partner, buyer) = ids(key)?;
+    Ok(BuyerCursor { partner: PartnerId::from_bytes(partner), buyer: BuyerId::from_bytes(buyer) })
 }
 
 /// The id that a key ends with.

@@ -126,7 +126,7 @@ impl EmbeddedStore {
     /// How long rebuilding the index would take now.
     pub fn rebuild_estimate(&self) -> Duration {
         /// For one change: about what it costs to read it and to insert it into the index (README.md, "What it costs").
-        const CHANGE: Duration = Duration::from_micros(13);
+        const CHANGE: Duration = Duration::from_micros(8);
         let changes = self.opened_at.next - 1 + self.stats().events.iter().sum::<u64>();
         CHANGE.saturating_mul(u32::try_from(changes).unwrap_or(u32::MAX))
     }

@@ -20,7 +20,7 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
+    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::view::{StoredBuyer, StoredOffer, View as _, ViewError};
@@ -67,12 +67,22 @@ impl Queries for EmbeddedStore {
         self.applications(query)
     }
 
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
         self.buyers(&query)
     }
 
-    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        self.buyer_with(id)
+    async fn find_buyer(&self, scope: Scope, id: BuyerId) -> Answer<Option<Buyer>> {
+        let mut partners = match scope {
+            Scope::All => self.base.parties().partners.keys().copied().collect(),
+            Scope::Partner(partner) => vec![partner],
+        };
+        partners.sort_unstable();
+        for partner in partners {
+            if let Some((stored, _)) = self.read(|base| base.find_buyer(partner, id))? {
+                return Ok(Some(stored.buyer(id)));
+            }
+        }
+        Ok(None)
     }
 
     async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
@@ -117,16 +127,11 @@ impl Values<Place, BuyerValue> for EmbeddedStore {
     }
 
     fn buyer(&self, id: BuyerId, stored: StoredBuyer<BuyerValue>) -> Answer<Buyer> {
-        Ok(self.read(|base| base.buyer_at(id, stored.description.place))?.buyer(id))
+        Ok(self.read(|base| base.buyer_at(stored.partner, id, stored.description.place))?.buyer(id))
     }
 }
 
 impl EmbeddedStore {
-    /// The buyer with an id.
-    pub(super) fn buyer_with(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        Ok(self.read(|base| base.find_buyer(id))?.map(|(stored, _)| stored.buyer(id)))
-    }
-
     /// Reads what is published.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Base<SledIndex, File>) -> Result<T, ViewError>) -> Answer<T> {
         let read = self.look_up(|base| match read(base) {

@@ -6,7 +6,7 @@
 
 use super::base::{Base, reached};
 use super::index::sled::{SledIndex, SledOpener};
-use super::index::{BuyerValue, Index as _, IndexOpener as _, OfferValue, Table, offer_key, unsealed};
+use super::index::{BuyerValue, Index as _, IndexOpener as _, OfferValue, Table, buyer_key, offer_key, unsealed};
 use super::log::disk::{Directory, Disk as _, INDEX, LOG, LogIo as _, create_private, or_absent, remove_all};
 use super::log::{FIRST, LogFile, ReadError};
 use super::mark::{Mark, Position, State};
@@ -276,7 +276,7 @@ impl<R: FnMut(Finding)> Check<R> {
                     Ok(Change::OfferCreated { offer, .. } | Change::TermsReplaced { offer, .. }) => {
                         offer_key(offer.application, offer.offer) == key.as_ref()
                     }
-                    Ok(Change::BuyerCreated { buyer, .. }) => buyer.to_bytes() == key.as_ref(),
+                    Ok(Change::BuyerCreated { partner, buyer, .. }) => buyer_key(partner, buyer) == key.as_ref(),
                     Ok(_) | Err(ReadError::Damaged) => false,
                     Err(ReadError::Io(error)) => return Err(error.into()),
                 };

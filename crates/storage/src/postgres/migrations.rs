@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 16] = [
+const STEPS: [&str; 15] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -57,14 +57,14 @@ const STEPS: [&str; 16] = [
     ) WITH (fillfactor = 85)",
     "CREATE INDEX offers_by_partner ON offers (partner_id, application_id, offer_id)",
     "CREATE TABLE buyers (
-        buyer_id uuid NOT NULL PRIMARY KEY,
         partner_id uuid NOT NULL,
+        buyer_id uuid NOT NULL,
         registration_number text,
-        body bytea NOT NULL
+        body bytea NOT NULL,
+        PRIMARY KEY (partner_id, buyer_id)
     )",
-    "CREATE INDEX buyers_by_partner ON buyers (partner_id, buyer_id)",
     // An entry of an index has at most 2.7 kB; a registration number may be longer.
-    "CREATE INDEX buyers_by_number ON buyers (left(registration_number, 256), buyer_id)",
+    "CREATE INDEX buyers_by_number ON buyers (left(registration_number, 256), partner_id, buyer_id)",
     "CREATE TABLE changes (
         change_id uuid NOT NULL,
         sequence bigint,

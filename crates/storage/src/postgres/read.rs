@@ -12,8 +12,8 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, EventFilter, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
-    OffersOf, Scope,
+    Application, BuyerCursor, EventFilter, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
@@ -158,22 +158,30 @@ impl Queries for PostgresStore {
         Ok(page)
     }
 
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
-        let (after, limit) = (query.window.after.map(BuyerId::uuid), query.window.limit);
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
+        let after = query.window.after.map(|after| after.partner.uuid());
+        let (after_buyer, limit) = (query.window.after.map(|after| after.buyer.uuid()), query.window.limit);
         let (partner, looked_at) = (scope(query.scope), one_more(limit));
         let found = match &query.registration_number {
             Some(number) => {
-                let parameters: Parameters<'_> = &[&kept(number), &after, &partner, &looked_at];
+                let parameters: Parameters<'_> = &[&partner, &after, &after_buyer, &looked_at, &kept(number)];
                 self.read_as(sql::LIST_BUYERS_BY_NUMBER, parameters, rows::buyer).await?
             }
-            None => self.read_as(sql::LIST_BUYERS, &[&after, &partner, &looked_at], rows::buyer).await?,
+            None => self.read_as(sql::LIST_BUYERS, &[&partner, &after, &after_buyer, &looked_at], rows::buyer).await?,
         };
         let buyers = found.into_iter().map(|(id, stored)| stored.buyer(id));
-        Ok(part(buyers, looked_at, limit, |_| true, |buyer| buyer.id))
+        let cursor = |buyer: &Buyer| BuyerCursor { partner: buyer.partner, buyer: buyer.id };
+        Ok(part(buyers, looked_at, limit, |_| true, cursor))
     }
 
-    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        let found = self.read_one(sql::LOAD_BUYERS, &[&[id.uuid()].as_slice()], rows::buyer).await?;
+    async fn find_buyer(&self, scope: Scope, id: BuyerId) -> Answer<Option<Buyer>> {
+        let found = match scope {
+            Scope::All => self.read_one(sql::FIND_BUYER, &[&id.uuid()], rows::buyer).await?,
+            Scope::Partner(partner) => {
+                let ids = ([partner.uuid()], [id.uuid()]);
+                self.read_one(sql::LOAD_BUYERS, &[&ids.0.as_slice(), &ids.1.as_slice()], rows::buyer).await?
+            }
+        };
         Ok(found.map(|(id, stored)| stored.buyer(id)))
     }
 

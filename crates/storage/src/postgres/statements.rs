@@ -59,7 +59,8 @@ statements! {
     /// Applications and buyers never change.
     LOAD_APPLICATIONS = "SELECT application_id, partner_id, ordered_at FROM applications \
          WHERE application_id = ANY ($1::uuid[])";
-    LOAD_BUYERS = "SELECT body FROM buyers WHERE buyer_id = ANY ($1::uuid[])";
+    LOAD_BUYERS = "SELECT body FROM unnest($1::uuid[], $2::uuid[]) AS k (partner_id, buyer_id) \
+         JOIN buyers b ON b.partner_id = k.partner_id AND b.buyer_id = k.buyer_id";
 
     INSERT_PARTNERS = "INSERT INTO partners (ordered_at, partner_id, body) \
          SELECT $1::timestamptz, * FROM unnest($2::uuid[], $3::bytea[])";
@@ -110,11 +111,14 @@ statements! {
     FIND_KEY = "SELECT body, ordered_at FROM api_keys WHERE hash = $1";
     LIST_KEYS = "SELECT body, ordered_at FROM api_keys WHERE partner_id = $1 AND ($2::uuid IS NULL OR key_id > $2) \
          ORDER BY key_id LIMIT $3";
-    LIST_BUYERS = "SELECT body FROM buyers WHERE ($1::uuid IS NULL OR buyer_id > $1) \
-         AND ($2::uuid IS NULL OR partner_id = $2) ORDER BY buyer_id LIMIT $3";
-    LIST_BUYERS_BY_NUMBER = "SELECT body FROM buyers WHERE left(registration_number, 256) = left($1, 256) \
-         AND registration_number = $1 AND ($2::uuid IS NULL OR buyer_id > $2) \
-         AND ($3::uuid IS NULL OR partner_id = $3) ORDER BY buyer_id LIMIT $4";
+    /// Of the partner that comes first, if several have it. A look-up for each partner.
+    FIND_BUYER = "SELECT b.body FROM partners p CROSS JOIN LATERAL (SELECT body FROM buyers \
+         WHERE partner_id = p.partner_id AND buyer_id = $1 LIMIT 1) b ORDER BY p.partner_id LIMIT 1";
+    LIST_BUYERS = "SELECT body FROM buyers WHERE ($1::uuid IS NULL OR partner_id = $1) \
+         AND ($2::uuid IS NULL OR (partner_id, buyer_id) > ($2, $3::uuid)) ORDER BY partner_id, buyer_id LIMIT $4";
+    LIST_BUYERS_BY_NUMBER = "SELECT body FROM buyers WHERE left(registration_number, 256) = left($5, 256) \
+         AND registration_number = $5 AND ($1::uuid IS NULL OR partner_id = $1) \
+         AND ($2::uuid IS NULL OR (partner_id, buyer_id) > ($2, $3::uuid)) ORDER BY partner_id, buyer_id LIMIT $4";
 
     CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";
     /// Holds everybody else who numbers, and nobody who writes.
@@ -134,7 +138,7 @@ statements! {
     );
     EXPORT = concat!(
         "SELECT ", change_columns!(), ", coalesce(c.body, b.body) AS body FROM changes c \
-         LEFT JOIN buyers b ON b.buyer_id = c.buyer_id \
+         LEFT JOIN buyers b ON b.partner_id = c.partner_id AND b.buyer_id = c.buyer_id \
          WHERE c.sequence > $1 ORDER BY c.sequence LIMIT $2"
     );
 

@@ -67,7 +67,7 @@ impl Rows {
             session.load(sql::LOAD_CLIENTS, clients.len(), columns!(clients, |it| kept(it))),
             session.load(sql::LOAD_KEYS, keys.len() + hashes.len(), key_columns),
             session.load(sql::LOAD_APPLICATIONS, applications.len(), columns!(applications, |it| it.uuid())),
-            session.load(sql::LOAD_BUYERS, buyers.len(), columns!(buyers, |it| it.1.uuid())),
+            session.load(sql::LOAD_BUYERS, buyers.len(), columns!(buyers, |it| it.0.uuid(), it.1.uuid())),
             load_offers(session, &mut offers, offers_by(how)),
         )?;
 
@@ -101,7 +101,8 @@ impl Rows {
             tables.applications.insert(ApplicationId::new(application), PartnerId::new(partner));
         }
         for row in &buyer_rows {
-            tables.buyers.extend([rows::buyer(row)?]);
+            let (id, stored) = rows::buyer(row)?;
+            tables.buyers.insert((stored.partner, id), stored);
         }
         for row in &offer_rows {
             let Versioned { value, version } = rows::offer(row)?;

@@ -161,7 +161,7 @@ impl Writer<'_> {
             let id = cause.map_or(Uuid::from_u64_pair(0, tail), |cause| cause.event.uuid());
             if let Change::BuyerCreated { partner, buyer, description, .. } = change {
                 let number = description.registration_number.as_deref().map(kept);
-                buyers.push((buyer.uuid(), partner.uuid(), number, body.take()));
+                buyers.push((partner.uuid(), buyer.uuid(), number, body.take()));
             }
             let event = change.subject();
             let (offer, buyer) = match event {

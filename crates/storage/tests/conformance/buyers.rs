@@ -4,6 +4,7 @@ use super::samples::*;
 use lendpay_domain::buyer::{BankAccount, Buyer, Description};
 use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome};
 use lendpay_domain::event::Subject;
+use lendpay_domain::query::Scope;
 use lendpay_domain::{Store, StoreError};
 use std::sync::Arc;
 
@@ -24,14 +25,14 @@ pub async fn a_buyer_comes_back_exactly<S: Store>(store: &Arc<S>) {
         let command = creation(1, n, None, description, 3);
         let wanted = buyer_of(&command);
         assert_eq!(store.run(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
-        assert_eq!(store.find_buyer(buyer_id(n)).await, Ok(Some(wanted)));
+        assert_eq!(store.find_buyer(Scope::All, buyer_id(n)).await, Ok(Some(wanted)));
         let event = all_events(&**store).await.pop().expect("its creation");
         assert_eq!(event.subject, Subject::Buyer(command.id));
         assert_eq!((event.id, event.partner), (command.stamp.event, command.partner));
         assert_eq!((event.occurred_at, event.actor), (command.stamp.at, command.stamp.actor));
         assert_eq!(event.operation, command.stamp.operation);
     }
-    assert_eq!(store.find_buyer(buyer_id(99)).await, Ok(None));
+    assert_eq!(store.find_buyer(Scope::All, buyer_id(99)).await, Ok(None));
 }
 
 pub async fn a_creation_is_replayed_identically<S: Store>(store: &Arc<S>) {
@@ -53,7 +54,7 @@ pub async fn a_key_with_another_payload_is_told<S: Store>(store: &Arc<S>) {
     let other = Description { name: Some("other".into()), ..description() };
     let answer = store.run(creation(1, 2, Some("k"), other, 4)).await;
     assert_eq!(answer, Ok(CreateBuyerOutcome::KeyReused));
-    assert_eq!(store.find_buyer(first.id).await, Ok(Some(buyer_of(&first))));
+    assert_eq!(store.find_buyer(Scope::All, first.id).await, Ok(Some(buyer_of(&first))));
     assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
 }
 
@@ -84,19 +85,21 @@ pub async fn the_longest_buyer_is_kept<S: Store>(store: &Arc<S>) {
         let command = creation(1, n, Some(&n.to_string()), long, 3);
         let wanted = buyer_of(&command);
         assert_eq!(store.run(command.clone()).await, Ok(CreateBuyerOutcome::Created(wanted.clone())));
-        assert_eq!(store.find_buyer(command.id).await, Ok(Some(wanted)));
+        assert_eq!(store.find_buyer(Scope::All, command.id).await, Ok(Some(wanted)));
     }
     assert_eq!(types_after(&**store, 0).await.len(), 39);
 }
 
 /// Nobody can cause it: ids are random, or follow from the partner and its key.
-pub async fn an_id_is_one_buyers_whatever_its_partner<S: Store>(store: &Arc<S>) {
+pub async fn an_id_is_one_buyer_of_a_partner<S: Store>(store: &Arc<S>) {
     for p in [1, 2] {
         with_partner(&**store, p).await;
     }
-    let first = creation(1, 1, None, description(), 3);
-    let wanted = buyer_of(&first);
-    store.run(first).await.expect("works");
+    // That of another partner is another buyer.
+    let creations = [2, 1].map(|p| creation(p, 1, None, description(), 3));
+    for command in &creations {
+        assert_eq!(store.run(command.clone()).await, Ok(CreateBuyerOutcome::Created(buyer_of(command))));
+    }
     // With a fingerprint, as a key's would be, and without.
     for p in [1, 2] {
         let again = creation(p, 1, None, description(), 4);
@@ -105,10 +108,14 @@ pub async fn an_id_is_one_buyers_whatever_its_partner<S: Store>(store: &Arc<S>) 
             assert_eq!(store.run(command).await, Err(StoreError::Unavailable), "{p}");
         }
     }
-    assert_eq!(store.find_buyer(buyer_id(1)).await, Ok(Some(wanted)));
-    assert_eq!(types_after(&**store, 0).await, ["buyer.created"]);
-    let next = creation(2, 2, None, description(), 5);
-    assert_eq!(store.run(next.clone()).await, Ok(CreateBuyerOutcome::Created(buyer_of(&next))));
+    let [second, first] = creations.map(|command| buyer_of(&command));
+    for (scope, wanted) in
+        [(Scope::Partner(partner(2)), &second), (Scope::Partner(partner(1)), &first), (Scope::All, &first)]
+    {
+        assert_eq!(store.find_buyer(scope, buyer_id(1)).await.as_ref(), Ok(&Some(wanted.clone())));
+    }
+    assert_eq!(store.find_buyer(Scope::Partner(partner(3)), buyer_id(1)).await, Ok(None));
+    assert_eq!(types_after(&**store, 0).await, ["buyer.created", "buyer.created"]);
 }
 
 pub async fn a_buyer_needs_its_partner<S: Store>(store: &Arc<S>) {
@@ -116,7 +123,7 @@ pub async fn a_buyer_needs_its_partner<S: Store>(store: &Arc<S>) {
     for key in [None, Some("k")] {
         let command = creation(1, 1, key, description(), 3);
         assert_eq!(store.run(command.clone()).await, Err(StoreError::Unavailable));
-        assert_eq!(store.find_buyer(command.id).await, Ok(None));
+        assert_eq!(store.find_buyer(Scope::All, command.id).await, Ok(None));
     }
     assert_eq!(all_events(&**store).await, []);
     with_partner(&**store, 1).await;

@@ -10,7 +10,7 @@ use lendpay_domain::command::{CreateBuyerOutcome, PutPartnerOutcome};
 use lendpay_domain::import::Imported;
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Status;
-use lendpay_domain::query::FindEvents;
+use lendpay_domain::query::{FindEvents, Scope};
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_domain::testing::imports::{
     base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated,
@@ -55,7 +55,11 @@ pub async fn a_store_that_was_imported_is_the_same_store<B: Backend>() {
     for n in 0..100 {
         let of = async |store: &B::Store| store.find_offer(application(1), offer(n), at(2)).await;
         assert_eq!(of(copy).await, of(original).await, "{n}");
-        assert_eq!(copy.find_buyer(buyer_id(n)).await, original.find_buyer(buyer_id(n)).await, "{n}");
+        assert_eq!(
+            copy.find_buyer(Scope::All, buyer_id(n)).await,
+            original.find_buyer(Scope::All, buyer_id(n)).await,
+            "{n}"
+        );
     }
     assert_eq!(copy.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))));
     let again = copy.run(creation(1, 99_999, Some("k"), description(), 9)).await;
@@ -125,7 +129,7 @@ pub async fn a_merge_adds_what_is_missing_and_overwrites_nothing<B: Backend>() {
     assert_eq!(after.len(), before.len() + done.added as usize);
     assert_eq!(all_events(store).await[..events.len()], events);
     assert_eq!(store.find_offer(application(1), offer(1), at(2)).await, Ok(Some(own_offer)));
-    let kept = store.find_buyer(buyer_id(15)).await.expect("works").expect("there");
+    let kept = store.find_buyer(Scope::All, buyer_id(15)).await.expect("works").expect("there");
     assert_eq!((kept.created_at, kept.description.name), (at(50), None));
     assert!(store.find_offer(application(1), offer(20), at(2)).await.expect("works").is_some());
     assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))), "the key was not there");

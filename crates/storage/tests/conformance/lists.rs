@@ -65,7 +65,7 @@ pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S
         let number = (n % 3 != 0).then(|| format!("number {}", n % 3));
         let command = creation(n % 2, n, None, Description { registration_number: number, ..description() }, 3);
         store.run(command.clone()).await.expect("works");
-        wanted.push(store.find_buyer(command.id).await.expect("works").expect("there"));
+        wanted.push(store.find_buyer(Scope::All, command.id).await.expect("works").expect("there"));
     }
     for limit in [1, 2, 7, 19, 30] {
         for number in [None, Some("number 1"), Some("number 2"), Some("number")] {

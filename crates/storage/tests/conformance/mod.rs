@@ -72,7 +72,7 @@ macro_rules! cases {
             buyers::partners_keys_do_not_meet
             buyers::without_a_key_every_creation_is_new
             buyers::the_longest_buyer_is_kept
-            buyers::an_id_is_one_buyers_whatever_its_partner
+            buyers::an_id_is_one_buyer_of_a_partner
             buyers::a_buyer_needs_its_partner
             events::events_tell_everything_in_order
             events::a_reader_beside_64_writers_gets_each_event_once

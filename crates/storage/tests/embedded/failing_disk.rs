@@ -7,6 +7,7 @@ use crate::{empty, open};
 use lendpay_domain::StoreError;
 use lendpay_domain::buyer::Description;
 use lendpay_domain::change::Change;
+use lendpay_domain::query::Scope;
 use lendpay_domain::store::{Commands as _, Queries as _};
 use std::sync::Arc;
 
@@ -41,7 +42,7 @@ async fn child() {
     let reason = failure.await.expect("the failure is published");
     assert_eq!(store.failure_reason(), Some(reason.clone()));
     assert_eq!(store.run(accept(1, 1, 5)).await, Err(StoreError::Unavailable));
-    assert_eq!(store.find_buyer(buyer_id(0)).await, Err(StoreError::Unavailable));
+    assert_eq!(store.find_buyer(Scope::All, buyer_id(0)).await, Err(StoreError::Unavailable));
     assert_eq!(store.close().await, Err(StoreError::Unavailable));
     say(&format!("failed {reason}"));
     // Dropping the last handle returns.
@@ -64,12 +65,12 @@ async fn a_disk_that_refuses_ends_the_store_and_loses_nothing() {
     let store = open(directory.path());
     assert!(store.open_report().rebuilt);
     for n in acknowledged {
-        assert!(store.find_buyer(buyer_id(n)).await.expect("works").is_some(), "{n}");
+        assert!(store.find_buyer(Scope::All, buyer_id(n)).await.expect("works").is_some(), "{n}");
     }
     // The log and the index agree.
     // The first two are the partner and its application.
     for record in records(&store).await.expect("works").into_iter().skip(2) {
         let Change::BuyerCreated { buyer, .. } = record.change else { panic!("only buyers were created") };
-        assert!(store.find_buyer(buyer).await.expect("works").is_some());
+        assert!(store.find_buyer(Scope::All, buyer).await.expect("works").is_some());
     }
 }

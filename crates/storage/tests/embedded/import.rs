@@ -4,6 +4,7 @@ use crate::conformance::samples::*;
 use crate::seen::{fill, records};
 use crate::{begin, copy, empty, import, open};
 use lendpay_domain::change::Record;
+use lendpay_domain::query::Scope;
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore, OpenError};
 use tempfile::TempDir;
@@ -47,7 +48,7 @@ async fn an_import_that_does_not_end_leaves_nothing() {
             let report = store.open_report();
             assert!(report.cut_frames > 0 && report.cut_bytes > 0, "{report:?}");
             assert_eq!(records(&store).await.expect("works"), before, "merge {merge}, killed {killed}");
-            assert_eq!(store.find_buyer(buyer_id(10_001)).await, Ok(None));
+            assert_eq!(store.find_buyer(Scope::All, buyer_id(10_001)).await, Ok(None));
             assert_eq!(store.find_key(key(1, 1).hash).await, Ok(None));
             assert_eq!(store.find_client("a").await, Ok(None));
             assert_eq!(history(&store).await, old);

@@ -6,6 +6,7 @@ use crate::seen::{fill, records, seen, together};
 use crate::{copy, empty, open};
 use lendpay_domain::offer::Status;
 use lendpay_domain::page::Window;
+use lendpay_domain::query::Scope;
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_domain::{KeyId, StoreError};
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore};
@@ -146,7 +147,7 @@ async fn a_mark_of_another_log_is_not_believed() {
     std::fs::copy(other.path().join("mark"), one.path().join("mark")).expect("copies");
     let store = open(one.path());
     assert!(store.open_report().rebuilt);
-    assert!(store.find_buyer(buyer_id(7)).await.expect("works").is_some());
+    assert!(store.find_buyer(Scope::All, buyer_id(7)).await.expect("works").is_some());
 }
 
 async fn one_offer(store: &EmbeddedStore) {
@@ -226,7 +227,7 @@ async fn nothing_acknowledged_is_lost_by_a_kill() {
         let store = open(path);
         assert_eq!(store.open_report().rebuilt, !trusted, "round {round}");
         for &n in &acknowledged {
-            assert!(store.find_buyer(buyer_id(n)).await.expect("works").is_some(), "{n}");
+            assert!(store.find_buyer(Scope::All, buyer_id(n)).await.expect("works").is_some(), "{n}");
             let found = store.find_offer(application(1), offer(n), at(5)).await.expect("works");
             assert_eq!(found.map(|offer| offer.status), Some(Status::CustomerAccepted), "{n}");
         }

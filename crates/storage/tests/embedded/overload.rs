@@ -4,6 +4,7 @@ use crate::conformance::samples::*;
 use crate::{empty, open};
 use lendpay_domain::StoreError;
 use lendpay_domain::command::CreateBuyerOutcome;
+use lendpay_domain::query::Scope;
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore};
 use std::task::{Context, Poll, Waker};
@@ -16,7 +17,7 @@ async fn what_has_waited_too_long_is_refused_and_not_done() {
     impatient.patience = Duration::ZERO;
     let store = EmbeddedStore::open(directory.path(), impatient).expect("opens");
     assert_eq!(store.run(creation(1, 1, None, description(), 3)).await, Err(StoreError::Overloaded));
-    assert_eq!(store.find_buyer(buyer_id(1)).await, Ok(None));
+    assert_eq!(store.find_buyer(Scope::All, buyer_id(1)).await, Ok(None));
     assert_eq!(all_events(&store).await, []);
     assert_eq!(store.failure_reason(), None, "the next one may come in time");
 }
@@ -56,7 +57,7 @@ async fn what_is_too_long_is_refused_and_nothing_is_done() {
     let mut long = description();
     long.name = Some("x".repeat(lendpay_domain::import::TEXT_LIMIT + 2_000));
     assert_eq!(store.run(creation(1, 1, None, long, 3)).await, Err(StoreError::Unavailable));
-    assert_eq!(store.find_buyer(buyer_id(1)).await, Ok(None));
+    assert_eq!(store.find_buyer(Scope::All, buyer_id(1)).await, Ok(None));
     assert_eq!(all_events(&store).await, []);
     assert_eq!(store.failure_reason(), None);
 }

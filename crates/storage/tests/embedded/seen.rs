@@ -11,10 +11,10 @@ use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindEvents, FindOffers, OfferCursor, OffersOf, Scope,
+    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::{Answer, Commands as _, Export as _, Exports as _, Queries as _};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, PartnerId};
+use lendpay_domain::{ApplicationId, KeyId, PartnerId};
 use lendpay_storage::EmbeddedStore;
 use std::pin::Pin;
 use std::task::{Context, Waker};
@@ -34,7 +34,7 @@ pub enum Seen {
     Offers(Page<Offer, OfferCursor>),
     Applications(Page<Application, ApplicationId>),
     Buyer(Option<Buyer>),
-    Buyers(Page<Buyer, BuyerId>),
+    Buyers(Page<Buyer, BuyerCursor>),
     Again(CreateBuyerOutcome),
 }
 
@@ -67,7 +67,7 @@ pub async fn seen(store: &EmbeddedStore) -> Vec<Answer<Seen>> {
     }
     for n in 0..MANY {
         seen.push(store.find_offer(application(1), offer(n), at(2)).await.map(Seen::Offer));
-        seen.push(store.find_buyer(buyer_id(100 + n)).await.map(Seen::Buyer));
+        seen.push(store.find_buyer(Scope::All, buyer_id(100 + n)).await.map(Seen::Buyer));
     }
     seen.push(store.run(creation(1, 99_999, Some("k"), description(), 9)).await.map(Seen::Again));
     seen

@@ -13,7 +13,7 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
@@ -78,7 +78,7 @@ impl<const F: u8> Commands for Faulty<F> {
         *self.before.lock().expect("no panic before") = Arc::new(before);
         if F == FORGOTTEN_KEY
             && let Some(creation) = kind.downcast_ref::<CreateBuyer>()
-            && self.store.find_buyer(creation.id).await?.is_some()
+            && self.store.find_buyer(Scope::All, creation.id).await?.is_some()
         {
             let mut id = creation.id.to_bytes();
             id[0] ^= 0xff;
@@ -150,14 +150,14 @@ impl<const F: u8> Queries for Faulty<F> {
         self.store.find_offers(FindOffers { status, ..query }).await
     }
 
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
         let scope = if F == ANOTHERS_BUYERS { Scope::All } else { query.scope };
         let page = self.store.find_buyers(FindBuyers { scope, ..query }).await?;
         Ok(if F == SHORT_LIST { Page { next: None, ..page } } else { page })
     }
 
-    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        self.store.find_buyer(id).await
+    async fn find_buyer(&self, scope: Scope, id: BuyerId) -> Answer<Option<Buyer>> {
+        self.store.find_buyer(scope, id).await
     }
 
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {

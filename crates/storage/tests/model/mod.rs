@@ -171,7 +171,10 @@ impl<B: Backend> Pair<B> {
                 let (found, wanted) = (buyers(store, scope, number).await, buyers(reference, scope, number).await);
                 prop_assert_eq!(&found, &wanted, "buyers of {:?} with {:?}", scope, number);
                 for one in wanted {
-                    prop_assert_eq!(store.find_buyer(one.id).await, Ok(Some(one)));
+                    let own = Scope::Partner(one.partner);
+                    prop_assert_eq!(store.find_buyer(own, one.id).await, Ok(Some(one.clone())));
+                    let anybodys = reference.find_buyer(Scope::All, one.id).await;
+                    prop_assert_eq!(store.find_buyer(Scope::All, one.id).await, anybodys);
                 }
             }
             let (found, wanted) = (applications(store, scope).await, applications(reference, scope).await);
@@ -180,7 +183,7 @@ impl<B: Backend> Pair<B> {
         for name in [None, Some("1"), Some("no such name")] {
             prop_assert_eq!(partners(store, name).await, partners(reference, name).await, "partners named {:?}", name);
         }
-        prop_assert_eq!(store.find_buyer(BuyerId::from_bytes([0xff; 16])).await, Ok(None));
+        prop_assert_eq!(store.find_buyer(Scope::All, BuyerId::from_bytes([0xff; 16])).await, Ok(None));
         Ok(())
     }
 

@@ -6,6 +6,7 @@ use futures_util::future::join_all;
 use lendpay_cluster::{Begin, Cluster};
 use lendpay_domain::buyer::Description;
 use lendpay_domain::command::{CreateBuyerOutcome, MoveOutcome};
+use lendpay_domain::query::Scope;
 use lendpay_domain::store::{Commands as _, Export as _, Exports as _, Queries as _, StoreError};
 use lendpay_domain::testing::imports::{buyer, numbered_from};
 use lendpay_storage::postgres::migrate;
@@ -131,7 +132,7 @@ async fn a_host_that_hangs_before_the_primary_costs_its_time_once() {
     // Further connections begin with the host that answered.
     let begin = Instant::now();
     let creations = (0..64).map(|n| store.run(creation(1, n, None, description(), 1)));
-    let reads = (0..16).map(|n| store.find_buyer(buyer_id(n)));
+    let reads = (0..16).map(|n| store.find_buyer(Scope::All, buyer_id(n)));
     let (created, read) = tokio::join!(join_all(creations), join_all(reads));
     assert!(created.iter().all(Result::is_ok) && read.iter().all(Result::is_ok));
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
@@ -158,7 +159,7 @@ async fn readers_of_exports_that_stall_keep_nobody_from_reading() {
     }
     assert_eq!((stalled.len(), refused), (2, 18));
     for n in 0..50 {
-        assert!(store.find_buyer(buyer_id(n)).await.expect("works").is_some());
+        assert!(store.find_buyer(Scope::All, buyer_id(n)).await.expect("works").is_some());
     }
     // They end, and others have their turn.
     let mut next = loop {

@@ -19,7 +19,7 @@ async fn every_text_comes_back_as_it_was() {
         let described = Description { name: Some(text.into()), ..description() };
         let command = creation(1, n, None, described.clone(), 1);
         backend.store().run(command.clone()).await.expect("works");
-        let found = backend.store().find_buyer(command.id).await.expect("works").expect("there");
+        let found = backend.store().find_buyer(Scope::All, command.id).await.expect("works").expect("there");
         assert_eq!(found.description, described, "{text:?}");
     }
 }

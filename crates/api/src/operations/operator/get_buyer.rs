@@ -3,6 +3,7 @@
 use super::*;
 use crate::wire::operator_buyer::OperatorBuyer;
 use lendpay_domain::BuyerId;
+use lendpay_domain::query::Scope;
 
 pub(crate) struct GetBuyerApi<S>(pub Arc<Operator<S>>);
 
@@ -32,6 +33,8 @@ impl<S: Queries> GetBuyerApi<S> {
     async fn get_buyer(&self, request: OperatorRequest, path: PathId<BuyerId>) -> Result<Found, Failed<GetBuyer>> {
         let store = self.0.admit::<GetBuyer>(&request)?;
         let id = path.0.ok_or_else(|| not_found(Resource::Buyer))?;
-        Ok(Found::Buyer(Json(store.find_buyer(id).await?.ok_or_else(|| not_found(Resource::Buyer))?.into())))
+        Ok(Found::Buyer(Json(
+            store.find_buyer(Scope::All, id).await?.ok_or_else(|| not_found(Resource::Buyer))?.into(),
+        )))
     }
 }

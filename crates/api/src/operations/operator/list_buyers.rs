@@ -4,8 +4,7 @@ use super::filters::{Filters, PARTNER_ID};
 use super::parameters::{AFTER, LIMIT, REGISTRATION_NUMBER, bad_window};
 use super::*;
 use crate::wire::operator_buyer::BuyerList;
-use lendpay_domain::BuyerId;
-use lendpay_domain::query::{FindBuyers, Scope};
+use lendpay_domain::query::{BuyerCursor, FindBuyers, Scope};
 
 pub(crate) struct ListBuyersApi<S>(pub Arc<Operator<S>>);
 
@@ -37,7 +36,7 @@ impl<S: Queries> ListBuyersApi<S> {
         let registration_number = request.parameter("registrationNumber").map(str::to_owned);
         let mut filters = Filters::of(&request);
         let scope = filters.id(&PARTNER_ID).map_or(Scope::All, Scope::Partner);
-        let window = filters.window(BuyerId::parse)?;
+        let window = filters.window(BuyerCursor::parse)?;
         let page = store.find_buyers(FindBuyers { scope, registration_number, window }).await?;
         Ok(Listed::Buyers(Json(page.into())))
     }

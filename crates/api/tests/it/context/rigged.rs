@@ -7,9 +7,7 @@ use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
-use lendpay_domain::query::{
-    Application, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
-};
+use lendpay_domain::query::{Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope};
 use lendpay_domain::store::{Answer, Commands, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
 use std::sync::Mutex;
@@ -124,10 +122,10 @@ impl<S: Queries> Queries for Rigged<S> {
     async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
         self.step(Step::Find, self.inner.find_offers(query)).await
     }
-    async fn find_buyer(&self, id: BuyerId) -> Answer<Option<Buyer>> {
-        self.step(Step::Find, self.inner.find_buyer(id)).await
+    async fn find_buyer(&self, scope: Scope, id: BuyerId) -> Answer<Option<Buyer>> {
+        self.step(Step::Find, self.inner.find_buyer(scope, id)).await
     }
-    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerId>> {
+    async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
         self.step(Step::Find, self.inner.find_buyers(query)).await
     }
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {

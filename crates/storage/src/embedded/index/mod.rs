@@ -10,7 +10,7 @@ use crate::records::{Time, offer_type_code, offer_type_of, status_code, status_o
 use lendpay_domain::buyer::Description;
 use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::view::StoredOffer;
-use lendpay_domain::{ApplicationId, OfferId, PartnerId};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
@@ -19,10 +19,8 @@ use std::ops::Bound;
 pub(crate) enum Table {
     /// Application and offer → a sealed [`OfferValue`].
     Offers,
-    /// Buyer → a sealed [`BuyerValue`].
+    /// Partner and buyer → a sealed [`BuyerValue`].
     Buyers,
-    /// Partner and buyer → the same.
-    BuyersOf,
     /// Partner → a sealed partner.
     Partners,
     /// Hash → a sealed key.
@@ -41,10 +39,9 @@ pub(crate) enum Table {
 
 impl Table {
     /// Every table, in the order of the variants, with its name.
-    pub(crate) const ALL: [(Self, &str); 10] = [
+    pub(crate) const ALL: [(Self, &str); 9] = [
         (Self::Offers, "offers"),
         (Self::Buyers, "buyers"),
-        (Self::BuyersOf, "buyers_of"),
         (Self::Partners, "partners"),
         (Self::Keys, "keys"),
         (Self::Applications, "applications"),
@@ -111,6 +108,11 @@ pub(crate) fn pair(first: [u8; 16], second: [u8; 16]) -> [u8; 32] {
     bytes[..16].copy_from_slice(&first);
     bytes[16..].copy_from_slice(&second);
     bytes
+}
+
+/// The key of a buyer.
+pub(crate) fn buyer_key(partner: PartnerId, buyer: BuyerId) -> [u8; 32] {
+    pair(partner.to_bytes(), buyer.to_bytes())
 }
 
 /// The key of an offer.

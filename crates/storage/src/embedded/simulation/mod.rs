@@ -262,8 +262,8 @@ impl World {
             ),
             (
                 "buyer",
-                tables.buyers.iter().all(|(id, stored)| {
-                    let found = base.buyer(stored.partner, *id);
+                tables.buyers.iter().all(|((partner, id), stored)| {
+                    let found = base.buyer(*partner, *id);
                     found.is_ok_and(|found| found.is_some_and(|found| found.fingerprint == stored.fingerprint))
                 }),
             ),
