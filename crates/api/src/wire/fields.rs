@@ -3,7 +3,7 @@
 
 use super::time::Time;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde_json::Number;
 use std::fmt::{self, Display};
 
 /// How deep objects and arrays may be nested, the body itself included.
@@ -13,11 +13,35 @@ const NO_OBJECT: &str = "The body is not a JSON object";
 const TWICE: &str = "An object has the same member twice";
 const DEEP: &str = "Objects and arrays are nested more than 32 levels deep";
 
+/// A JSON value. Objects are searched from the front: what is read here has few members.
+pub(crate) enum Value {
+    Null,
+    Bool,
+    Number(Number),
+    Text(String),
+    List(Vec<Self>),
+    Object(Members),
+}
+
+/// The members of an object, in the order in which they were sent. No name comes twice.
+type Members = Vec<(String, Value)>;
+
+impl Value {
+    /// The text, if it is one.
+    pub(crate) fn as_str(&self) -> Option<&str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    fn number(&self) -> Option<&Number> {
+        if let Self::Number(number) = self { Some(number) } else { None }
+    }
+}
+
 /// The members of a JSON object, and what was wrong with those that have been taken.
 pub(crate) struct Fields {
     /// Before each name in messages.
     prefix: &'static str,
-    members: Map<String, Value>,
+    members: Members,
     taken: Vec<&'static str>,
     problems: Vec<String>,
 }
@@ -36,13 +60,14 @@ impl Fields {
         }
     }
 
-    const fn within(prefix: &'static str, members: Map<String, Value>) -> Self {
+    const fn within(prefix: &'static str, members: Members) -> Self {
         Self { prefix, members, taken: Vec::new(), problems: Vec::new() }
     }
 
     fn take(&mut self, name: &'static str) -> Option<Value> {
         self.taken.push(name);
-        self.members.get_mut(name).map(Value::take)
+        let member = self.members.iter_mut().find(|member| member.0 == name);
+        member.map(|(_, value)| std::mem::replace(value, Value::Null))
     }
 
     fn note(&mut self, name: &str, problem: impl Display) {
@@ -70,7 +95,7 @@ impl Fields {
         name: &'static str,
         read: impl FnOnce(Value) -> Result<T, E>,
     ) -> Option<T> {
-        let value = self.take(name).filter(|value| !value.is_null())?;
+        let value = self.take(name).filter(|value| !matches!(value, Value::Null))?;
         read(value).map_err(|error| self.note(name, error)).ok()
     }
 
@@ -104,7 +129,8 @@ impl Fields {
 
     /// The value, if nothing was wrong. Members that nobody took are refused: in most cases a name is misspelt.
     pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Vec<String>> {
-        let others = self.members.keys().filter(|name| !self.taken.contains(&name.as_str()));
+        let names = self.members.iter().map(|(name, _)| name);
+        let others = names.filter(|name| !self.taken.contains(&name.as_str()));
         self.problems.extend(others.map(|name| unknown("field", name)));
         value.filter(|_| self.problems.is_empty()).ok_or(self.problems)
     }
@@ -132,8 +158,19 @@ fn explain(error: &serde_json::Error) -> String {
     format!("{what} (line {line}, column {column}).")
 }
 
-/// Reads any value, and refuses what serde would let through: duplicate members and nesting without end. Members are
-/// looked up by hash, so that their number and order do not matter.
+/// Whether a name comes twice. The cost of many names does not depend on their order.
+fn has_duplicate(members: &Members) -> bool {
+    /// So many are compared with each other: sorting them takes longer.
+    const FEW: usize = 16;
+    if members.len() <= FEW {
+        return members.iter().enumerate().any(|(n, (name, _))| members[..n].iter().any(|(before, _)| before == name));
+    }
+    let mut names: Vec<_> = members.iter().map(|(name, _)| name).collect();
+    names.sort_unstable();
+    names.windows(2).any(|two| two[0] == two[1])
+}
+
+/// Reads any value, and refuses what serde would let through: duplicate members and nesting without end.
 #[derive(Clone, Copy)]
 struct Strict {
     /// Of this value, if it is an object or an array.
@@ -160,52 +197,54 @@ impl<'de> Visitor<'de> for Strict {
         f.write_str("any value")
     }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Value, A::Error> {
-        let (inner, mut members) = (self.inner()?, Map::new());
+        let (inner, mut members) = (self.inner()?, Members::new());
         while let Some(name) = map.next_key::<String>()? {
-            if members.insert(name, map.next_value_seed(inner)?).is_some() {
-                return Err(A::Error::custom(TWICE));
-            }
+            members.push((name, map.next_value_seed(inner)?));
         }
-        Ok(Value::Object(members))
+        if has_duplicate(&members) { Err(A::Error::custom(TWICE)) } else { Ok(Value::Object(members)) }
     }
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Value, A::Error> {
         let (inner, mut items) = (self.inner()?, Vec::new());
         while let Some(item) = seq.next_element_seed(inner)? {
             items.push(item);
         }
-        Ok(Value::Array(items))
+        Ok(Value::List(items))
     }
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_bool<E>(self, _: bool) -> Result<Value, E> {
+        Ok(Value::Bool)
     }
     fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
-        Ok(number.into())
+        Ok(Value::Number(number.into()))
     }
     fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
-        Ok(number.into())
+        Ok(Value::Number(number.into()))
     }
     fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
-        Ok(Number::from_f64(number).expect("JSON has finite numbers only").into())
+        Ok(Value::Number(Number::from_f64(number).expect("JSON has finite numbers only")))
     }
     fn visit_str<E>(self, text: &str) -> Result<Value, E> {
-        Ok(text.into())
+        Ok(Value::Text(text.to_owned()))
     }
 }
 
 /// Reads a string.
 pub(crate) fn text(value: Value) -> Result<String, &'static str> {
     match value {
-        Value::String(text) => Ok(text),
+        Value::Text(text) => Ok(text),
         _ => Err("must be a string"),
     }
 }
 
 /// Reads an integer of 32 bits.
 pub(crate) fn integer(value: Value) -> Result<i32, &'static str> {
-    value.as_i64().and_then(|number| number.try_into().ok()).ok_or("must be an integer of 32 bits")
+    value
+        .number()
+        .and_then(Number::as_i64)
+        .and_then(|number| number.try_into().ok())
+        .ok_or("must be an integer of 32 bits")
 }
 
 /// Reads a date-time.
@@ -220,12 +259,12 @@ pub(crate) fn parsed<T, E: Display>(value: Value, parse: impl FnOnce(&str) -> Re
 
 /// Reads a number further.
 pub(crate) fn decimal<T, E: Display>(value: Value, parse: impl FnOnce(f64) -> Result<T, E>) -> Result<T, String> {
-    parse(value.as_f64().ok_or("must be a number")?).map_err(|error| error.to_string())
+    parse(value.number().and_then(Number::as_f64).ok_or("must be a number")?).map_err(|error| error.to_string())
 }
 
 /// Reads one of several names.
-pub(crate) fn one_of<T: Copy>(value: &Value, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
-    let found = value.as_str().and_then(|text| all.iter().copied().find(|one| name(*one) == text));
+pub(crate) fn one_of<T: Copy>(value: Option<&str>, all: &[T], name: impl Fn(T) -> &'static str) -> Result<T, String> {
+    let found = value.and_then(|text| all.iter().copied().find(|one| name(*one) == text));
     found.ok_or_else(|| {
         let names: Vec<_> = all.iter().map(|one| name(*one)).collect();
         format!("must be one of {}", names.join(", "))

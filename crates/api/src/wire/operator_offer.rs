@@ -44,15 +44,17 @@ impl FromFields for NewOffer {
         use offer::{Duration, FundingType, OfferType};
         let details = fields.required("details", |value| fields::parsed(value, Details::from_input));
         let funding_type =
-            fields.required("fundingType", |value| fields::one_of(&value, FundingType::ALL, FundingType::name));
-        let offer_type = fields.required("offerType", |value| fields::one_of(&value, OfferType::ALL, OfferType::name));
+            fields.required("fundingType", |value| fields::one_of(value.as_str(), FundingType::ALL, FundingType::name));
+        let offer_type =
+            fields.required("offerType", |value| fields::one_of(value.as_str(), OfferType::ALL, OfferType::name));
         let annual_percentage_rate =
             fields.required("annualPercentageRate", |value| fields::decimal(value, Rate::from_input));
         let interest_rate = fields.optional("interestRate", |value| fields::decimal(value, Rate::from_input));
         let expiry_at = fields.optional("expiryAt", fields::time);
         let redirect_url = fields.optional("redirectUrl", |value| fields::parsed(value, RedirectUrl::parse));
         let amount = fields.optional("amount", |value| fields::decimal(value, Amount::from_f64));
-        let duration = fields.optional("duration", |value| fields::one_of(&value, Duration::ALL, Duration::name));
+        let duration =
+            fields.optional("duration", |value| fields::one_of(value.as_str(), Duration::ALL, Duration::name));
         Some(Terms {
             details: details?,
             funding_type: funding_type?,

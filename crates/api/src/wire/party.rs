@@ -1,6 +1,6 @@
 //! Partners, keys and applications on the wire (contract 2.9).
 
-use super::fields::{self, Fields};
+use super::fields::{self, Fields, Value};
 use super::page::page_of;
 use super::time::Time;
 use super::wire_type;
@@ -10,7 +10,6 @@ use lendpay_domain::{ApplicationId, PartnerId, Timestamp, partner, query};
 use poem_openapi::Object;
 use poem_openapi::registry::MetaSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use uuid::Uuid;
 
 /// A body that the operator sends.
@@ -94,8 +93,8 @@ impl Serialize for Area {
 
 impl<'de> Deserialize<'de> for Area {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        fields::one_of(&value, &key::Area::ALL, key::Area::name).map(Self).map_err(serde::de::Error::custom)
+        let value = String::deserialize(deserializer)?;
+        fields::one_of(Some(&value), &key::Area::ALL, key::Area::name).map(Self).map_err(serde::de::Error::custom)
     }
 }
 
@@ -117,11 +116,11 @@ impl Serialize for Access {
 
 impl<'de> Deserialize<'de> for Access {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        access(&Value::deserialize(deserializer)?).map(Self).map_err(serde::de::Error::custom)
+        access(Some(&String::deserialize(deserializer)?)).map(Self).map_err(serde::de::Error::custom)
     }
 }
 
-fn access(value: &Value) -> Result<key::Access, String> {
+fn access(value: Option<&str>) -> Result<key::Access, String> {
     fields::one_of(value, &key::Access::ALL, key::Access::name)
 }
 
@@ -146,7 +145,7 @@ impl FromFields for NewKey {
     fn read(fields: &mut Fields, now: Timestamp) -> Option<Self::Value> {
         let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
         let areas = fields.required("areas", areas);
-        let access = fields.given("access", |value| access(&value)).unwrap_or_default();
+        let access = fields.given("access", |value| access(value.as_str())).unwrap_or_default();
         let expires_at = fields.optional("expiresAt", |value| {
             fields::time(value).and_then(|end| if end > now { Ok(end) } else { Err("must be in the future") })
         });
@@ -155,8 +154,11 @@ impl FromFields for NewKey {
 }
 
 fn areas(value: Value) -> Result<Areas, String> {
-    let list = value.as_array().filter(|list| !list.is_empty()).ok_or("must be an array of at least one area")?;
-    list.iter().map(|area| fields::one_of(area, &key::Area::ALL, key::Area::name)).collect()
+    let list = match value {
+        Value::List(list) if !list.is_empty() => list,
+        _ => return Err("must be an array of at least one area".to_owned()),
+    };
+    list.iter().map(|area| fields::one_of(area.as_str(), &key::Area::ALL, key::Area::name)).collect()
 }
 
 /// A key that has just been made: the only answer that shows it.

@@ -116,7 +116,7 @@ impl<'a> Filters<'a> {
     }
 
     pub fn status(&mut self) -> Option<Status> {
-        self.get(&STATUS, |text| one_of(&text.into(), Status::ALL, Status::name))
+        self.get(&STATUS, |text| one_of(Some(text), Status::ALL, Status::name))
     }
 
     pub fn operation(&mut self) -> Option<OperationId> {
