@@ -106,7 +106,7 @@ impl Gate {
                 let (allowance, verdict) = limiter.count(known.caller.partner);
                 context.set_allowance(allowance);
                 if verdict.is_err() {
-                    self.turns.refuse(known.caller.partner).await;
+                    self.turns.refuse(known.caller.partner, context.crowd()).await;
                 }
                 verdict.and_then(|()| known.into(scope))
             }

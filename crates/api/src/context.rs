@@ -5,6 +5,7 @@ use crate::random;
 use crate::rate_limit::Allowance;
 use crate::request_body;
 use crate::trace::TraceParent;
+use crate::turns::Crowd;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
 use lendpay_domain::{OperationId, PartnerId, Timestamp};
@@ -27,6 +28,8 @@ pub(crate) struct Context {
 /// The body, and what an operation finds out, for the shell.
 struct Noted {
     body: request_body::RequestBody,
+    /// That of the connection, where requests come one after the other.
+    crowd: Option<Arc<Crowd>>,
     partner: OnceLock<PartnerId>,
     allowance: OnceLock<Allowance>,
 }
@@ -38,7 +41,8 @@ impl Context {
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
         let body = request_body::RequestBody::new(request.take_body());
-        let noted = Noted { body, partner: OnceLock::new(), allowance: OnceLock::new() };
+        let crowd = request.extensions_mut().remove();
+        let noted = Noted { body, crowd, partner: OnceLock::new(), allowance: OnceLock::new() };
         Self { operation, at, caller, peer, noted: Arc::new(noted) }
     }
 
@@ -65,6 +69,11 @@ impl Context {
 
     pub fn allowance(&self) -> Option<&Allowance> {
         self.noted.allowance.get()
+    }
+
+    /// The crowd of the request's connection.
+    pub fn crowd(&self) -> Option<&Crowd> {
+        self.noted.crowd.as_deref()
     }
 
     /// The request's body.

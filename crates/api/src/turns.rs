@@ -1,15 +1,18 @@
 //! How many requests of one partner are worked on at once.
 //!
 //! Threads take tasks in the order in which they became ready. Thousands of a partner's requests that are ready at once would
-//! delay everybody else's by all of them. So most of them wait here, where they are not ready.
+//! delay everybody else's by all of them. So most of them wait here, where they are not ready; and those of a connection that
+//! comes back at once wait before they are read, so that they have cost nothing yet.
 
 use crate::failure::Failure;
 use lendpay_domain::{PartnerId, StoreError};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::task::{self, Poll, ready};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
+use tokio_util::sync::PollSemaphore;
 
 /// How many requests of a partner are worked on at once that is alone: as many as a store takes together.
 const ALONE: usize = 256;
@@ -41,25 +44,89 @@ struct Last {
 }
 
 /// A request is worked on until this is dropped.
+#[derive(Debug)]
 pub(crate) struct Turn {
+    partner: PartnerId,
     _permit: OwnedSemaphorePermit,
 }
 
+/// The partner of a connection's last request, if others of its requests waited then. A listener that reads one request
+/// after the other puts one for each connection into its requests, and asks it before it reads the next.
+#[derive(Debug, Default)]
+pub struct Crowd(Mutex<Place>);
+
+#[derive(Debug, Default)]
+struct Place {
+    queue: Option<Queue>,
+    /// That of the request that comes next.
+    turn: Option<Turn>,
+}
+
+#[derive(Debug)]
+struct Queue {
+    partner: PartnerId,
+    permits: u32,
+    semaphore: PollSemaphore,
+}
+
+impl Crowd {
+    fn place(&self) -> MutexGuard<'_, Place> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until the next request may be read. It keeps its turn until it ends, or until [`Crowd::leave`].
+    pub fn poll_enter(&self, cx: &mut task::Context<'_>) -> Poll<()> {
+        let mut place = self.place();
+        let Place { queue: Some(Queue { partner, permits, semaphore }), turn: turn @ None } = &mut *place else {
+            return Poll::Ready(());
+        };
+        let permit = ready!(semaphore.poll_acquire_many(cx, *permits));
+        *turn = Some(Turn { partner: *partner, _permit: permit.expect("no semaphore is closed") });
+        Poll::Ready(())
+    }
+
+    /// There is nothing to read yet: others come first.
+    pub fn leave(&self) {
+        self.place().turn = None;
+    }
+
+    /// The turn that a request of a partner has already.
+    fn turn(&self, partner: PartnerId) -> Option<Turn> {
+        self.place().turn.take().filter(|turn| turn.partner == partner)
+    }
+
+    /// Whether the connection's next request waits.
+    fn set(&self, queue: Option<Queue>) {
+        self.place().queue = queue;
+    }
+}
+
 impl Turns {
-    /// Waits for the turn of a partner's request: those of one partner come in their order, and wait for no other's.
-    pub async fn take(&self, partner: PartnerId) -> Result<Turn, Failure> {
+    /// Waits for the turn of a partner's request: those of one partner come in their order, and wait for no other's. `crowd`
+    /// is that of the request's connection.
+    pub async fn take(&self, partner: PartnerId, crowd: Option<&Crowd>) -> Result<Turn, Failure> {
         let permits = if self.is_alone(partner) { 1 } else { ALONE / BESIDE };
         let permits = u32::try_from(permits).expect("a few");
-        match tokio::time::timeout(PATIENCE, self.of(partner).acquire_many_owned(permits)).await {
-            Ok(permit) => Ok(Turn { _permit: permit.expect("no semaphore is closed") }),
-            Err(_elapsed) => Err(StoreError::Overloaded.into()),
+        let semaphore = self.of(partner);
+        let turn = match crowd.and_then(|crowd| crowd.turn(partner)) {
+            Some(turn) => turn,
+            None => match tokio::time::timeout(PATIENCE, Arc::clone(&semaphore).acquire_many_owned(permits)).await {
+                Ok(permit) => Turn { partner, _permit: permit.expect("no semaphore is closed") },
+                Err(_elapsed) => return Err(StoreError::Overloaded.into()),
+            },
+        };
+        if let Some(crowd) = crowd {
+            let others_wait = semaphore.available_permits() < permits as usize;
+            let semaphore = PollSemaphore::new(semaphore);
+            crowd.set(others_wait.then_some(Queue { partner, permits, semaphore }));
         }
+        Ok(turn)
     }
 
     /// Holds back the answer to a request that is refused, in its turn: a partner that calls again at once is refused some
     /// thousand times in a second, not tens of thousands of times.
-    pub async fn refuse(&self, partner: PartnerId) {
-        if let Ok(_turn) = self.take(partner).await {
+    pub async fn refuse(&self, partner: PartnerId, crowd: Option<&Crowd>) {
+        if let Ok(_turn) = self.take(partner, crowd).await {
             tokio::time::sleep(REFUSAL).await;
         }
     }
@@ -85,6 +152,8 @@ impl Turns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use futures_util::FutureExt as _;
+    use std::future::poll_fn;
     use tokio::task::JoinSet;
 
     const BUSY: PartnerId = PartnerId::from_bytes([1; 16]);
@@ -96,7 +165,7 @@ mod tests {
         for _ in 0..2_000 {
             let (turns, taken) = (Arc::clone(turns), Arc::clone(&taken));
             requests.spawn(async move {
-                let _turn = turns.take(BUSY).await.expect("comes in time");
+                let _turn = turns.take(BUSY, None).await.expect("comes in time");
                 taken.add_permits(1);
                 std::future::pending::<()>().await;
             });
@@ -104,7 +173,7 @@ mod tests {
         // The clock of the test goes on when nobody can.
         tokio::time::sleep(Duration::from_millis(1)).await;
         let begin = Instant::now();
-        drop(turns.take(OTHER).await.expect("is free"));
+        drop(turns.take(OTHER, None).await.expect("is free"));
         assert_eq!(begin.elapsed(), Duration::ZERO, "another partner waits for none of them");
         requests.shutdown().await;
         taken.available_permits()
@@ -117,9 +186,36 @@ mod tests {
         assert_eq!(at_once(&turns).await, BESIDE, "another partner has just called");
         tokio::time::sleep(2 * RECENT).await;
         // The first request after the other's counts as one beside it.
-        drop(turns.take(BUSY).await);
+        drop(turns.take(BUSY, None).await);
         tokio::time::sleep(2 * RECENT).await;
         assert_eq!(at_once(&turns).await, ALONE);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_connection_of_a_busy_partner_waits_before_it_reads() {
+        let (turns, crowd) = (Turns::default(), Crowd::default());
+        let enter = || poll_fn(|cx| crowd.poll_enter(cx));
+        drop(turns.take(BUSY, Some(&crowd)).await.expect("is free"));
+        assert_eq!(enter().now_or_never(), Some(()), "nobody else waits");
+        let mut held = Vec::new();
+        for _ in 1..ALONE {
+            held.push(turns.take(BUSY, None).await.expect("is free"));
+        }
+        drop(turns.take(BUSY, Some(&crowd)).await.expect("the last"));
+        held.push(turns.take(BUSY, None).await.expect("is free"));
+        assert_eq!(enter().now_or_never(), None, "all turns are taken");
+        held.pop();
+        assert_eq!(enter().now_or_never(), Some(()));
+        // The turn is the request's: nobody else gets it, and it does not take another.
+        assert_eq!(turns.take(BUSY, None).now_or_never().map(|turn| turn.is_ok()), None);
+        let turn = turns.take(BUSY, Some(&crowd)).now_or_never().expect("has its turn").expect("comes in time");
+        // A request of another partner gives it back, and so does one that does not come.
+        drop(turn);
+        for give_back in [|crowd: &Crowd| drop(crowd.turn(OTHER)), Crowd::leave] {
+            enter().await;
+            give_back(&crowd);
+            drop(turns.take(BUSY, None).now_or_never().expect("is free"));
+        }
     }
 
     #[tokio::test(start_paused = true)]
@@ -127,11 +223,11 @@ mod tests {
         let turns = Turns::default();
         let mut held = Vec::new();
         for _ in 0..ALONE {
-            held.push(turns.take(BUSY).await.expect("is free"));
+            held.push(turns.take(BUSY, None).await.expect("is free"));
         }
-        assert_eq!(turns.take(BUSY).await.err(), Some(StoreError::Overloaded.into()));
+        assert_eq!(turns.take(BUSY, None).await.err(), Some(StoreError::Overloaded.into()));
         held.pop();
-        assert!(turns.take(BUSY).await.is_ok());
+        assert!(turns.take(BUSY, None).await.is_ok());
     }
 
     #[tokio::test(start_paused = true)]
@@ -141,7 +237,7 @@ mod tests {
         let mut refusals = JoinSet::new();
         for _ in 0..10 * ALONE {
             let turns = Arc::clone(&turns);
-            refusals.spawn(async move { turns.refuse(BUSY).await });
+            refusals.spawn(async move { turns.refuse(BUSY, None).await });
         }
         while refusals.join_next().await.is_some() {}
         assert!(begin.elapsed() >= 10 * REFUSAL, "{:?}", begin.elapsed());

@@ -99,7 +99,7 @@ impl<S: Commands + Queries> CreateBuyerApi<S> {
     ) -> Result<Created, Failed<CreateBuyer>> {
         let caller = self.gate.admit(&*self.store, &credentials, Scope::CreateBuyers, &context).await?;
         let (key, buyer) = (key.0?, check(&body, self.checks).await?);
-        let _turn = self.gate.turns.take(caller.partner).await?;
+        let _turn = self.gate.turns.take(caller.partner, context.crowd()).await?;
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);
         match self.store.run(command).await? {

@@ -34,7 +34,7 @@ impl<S: Commands + Queries> Moves<S> {
         let Asked { context, credentials, path, body } = asked;
         let caller = self.gate.admit(&*self.store, &credentials, scope, &context).await?;
         body.read().await?;
-        let _turn = self.gate.turns.take(caller.partner).await?;
+        let _turn = self.gate.turns.take(caller.partner, context.crowd()).await?;
         let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
         let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
         match self.store.run(MoveOffer { partner, application, offer, action, stamp }).await? {

@@ -25,7 +25,7 @@ impl<S: Commands + Queries> Reads<S> {
         context: &Context,
     ) -> Result<(&S, Caller, Turn), Failure> {
         let caller = self.gate.admit(&*self.store, credentials, scope, context).await?;
-        let turn = self.gate.turns.take(caller.partner).await?;
+        let turn = self.gate.turns.take(caller.partner, context.crowd()).await?;
         Ok((&self.store, caller, turn))
     }
 }

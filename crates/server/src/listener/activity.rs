@@ -77,6 +77,12 @@ impl Activity {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// HTTP/1: whether no request runs and none has begun.
+    pub fn rests(&self) -> bool {
+        let state = self.state();
+        state.running == 0 && state.head.is_none()
+    }
+
     /// HTTP/1: bytes have arrived. If no request runs, they begin one.
     pub fn received(&self) {
         let mut state = self.state();

@@ -5,7 +5,7 @@ use super::answer::Answer;
 use super::context::ListenerContext;
 use super::slots::Slot;
 use hyper::body::Incoming;
-use lendpay_api::FirstByte;
+use lendpay_api::{Crowd, FirstByte};
 use poem::http::uri::Scheme;
 use poem::http::{HeaderValue, header};
 use poem::web::{LocalAddr, RemoteAddr};
@@ -26,6 +26,7 @@ pub struct Connection {
     local: LocalAddr,
     remote: RemoteAddr,
     scheme: Scheme,
+    pub crowd: Arc<Crowd>,
     pub slot: Arc<Slot>,
     pub context: Arc<ListenerContext>,
 }
@@ -37,7 +38,7 @@ impl Connection {
         let _ = socket2::SockRef::from(stream).set_tcp_notsent_lowat(UNSENT_IN_KERNEL);
         let local = stream.local_addr().map_or_else(|_| LocalAddr::default(), |address| LocalAddr(address.into()));
         let scheme = if context.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-        Self { local, remote: RemoteAddr(peer.into()), scheme, slot, context }
+        Self { local, remote: RemoteAddr(peer.into()), scheme, crowd: Arc::default(), slot, context }
     }
 
     /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client.
@@ -48,6 +49,7 @@ impl Connection {
     ) -> impl Future<Output = Result<hyper::Response<Answer>, Infallible>> + use<> {
         let mut request = Request::from((request, self.local.clone(), self.remote.clone(), self.scheme.clone()));
         request.extensions_mut().insert(FirstByte(first_byte));
+        request.extensions_mut().insert(Arc::clone(&self.crowd));
         let (slot, context, running) = (Arc::clone(&self.slot), Arc::clone(&self.context), self.slot.activity.run());
         async move {
             let mut response = context.endpoint.get_response(request).await;

@@ -29,7 +29,8 @@ const LINGER_BYTES: u64 = 1024 * 1024;
 pub async fn serve(stream: impl AsyncRead + AsyncWrite + Unpin, connection: Connection) {
     let activity = Arc::clone(&connection.slot.activity);
     let service = service_fn(|request: hyper::Request<Incoming>| connection.answer(request, activity.take_head()));
-    let mut socket = Watched { socket: stream, activity: Arc::clone(&activity), refused: None };
+    let (crowd, watched) = (Arc::clone(&connection.crowd), Arc::clone(&activity));
+    let mut socket = Watched { socket: stream, activity: watched, crowd, refused: None };
     let mut http = http1::Builder::new()
         .max_header_size(HEAD_LIMIT)
         .max_buf_size(2 * HEAD_LIMIT)

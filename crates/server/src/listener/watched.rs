@@ -4,6 +4,7 @@
 //! responses that hyper makes by itself, which have no body and none of the headers that every response must carry.
 
 use super::activity::Activity;
+use lendpay_api::Crowd;
 use std::io::{self, IoSlice};
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 pub struct Watched<S> {
     pub socket: S,
     pub activity: Arc<Activity>,
+    /// Says when the next request may be read.
+    pub crowd: Arc<Crowd>,
     /// The status of hyper's own response, which is its last. The socket stays open for one in its place.
     pub refused: Option<u16>,
 }
@@ -31,10 +34,15 @@ fn made_by_hyper(bytes: &[u8]) -> Option<u16> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
+        let (before, rests) = (buffer.filled().len(), self.activity.rests());
+        if rests {
+            ready!(self.crowd.poll_enter(cx));
+        }
         let polled = Pin::new(&mut self.socket).poll_read(cx, buffer);
         if polled.is_ready() && buffer.filled().len() > before {
             self.activity.received();
+        } else if rests {
+            self.crowd.leave();
         }
         polled
     }
