@@ -7,9 +7,10 @@ use crate::request_body;
 use crate::trace::TraceParent;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::{OperationId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, OperationId, PartnerId, Timestamp};
 use poem::{FromRequest, Request, RequestBody};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The request's id and time. The shell puts it into the request; operations read it and note the partner for the log.
@@ -28,7 +29,18 @@ pub(crate) struct Context {
 struct Noted {
     body: request_body::RequestBody,
     partner: OnceLock<PartnerId>,
+    actor: OnceLock<Actor>,
+    named: Named,
+    unchanged: AtomicBool,
     allowance: OnceLock<Allowance>,
+}
+
+/// What a request is about, as far as it names it.
+#[derive(Default)]
+pub(crate) struct Named {
+    pub application: OnceLock<ApplicationId>,
+    pub offer: OnceLock<OfferId>,
+    pub buyer: OnceLock<BuyerId>,
 }
 
 impl Context {
@@ -38,7 +50,14 @@ impl Context {
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
         let body = request_body::RequestBody::new(request.take_body());
-        let noted = Noted { body, partner: OnceLock::new(), allowance: OnceLock::new() };
+        let noted = Noted {
+            body,
+            partner: OnceLock::new(),
+            actor: OnceLock::new(),
+            named: Named::default(),
+            unchanged: AtomicBool::new(false),
+            allowance: OnceLock::new(),
+        };
         Self { operation, at, caller, peer, noted: Arc::new(noted) }
     }
 
@@ -55,6 +74,30 @@ impl Context {
 
     pub fn partner(&self) -> Option<PartnerId> {
         self.noted.partner.get().copied()
+    }
+
+    /// Notes who makes the request, once that is known.
+    pub fn set_actor(&self, actor: Actor) {
+        // As with the partner.
+        let _ = self.noted.actor.set(actor);
+    }
+
+    pub fn actor(&self) -> Option<Actor> {
+        self.noted.actor.get().copied()
+    }
+
+    /// What the request is about. Whoever finds out sets it.
+    pub fn named(&self) -> &Named {
+        &self.noted.named
+    }
+
+    /// Notes that the request succeeds and changes nothing, though it is no read: it repeats one before it.
+    pub fn set_unchanged(&self) {
+        self.noted.unchanged.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_unchanged(&self) -> bool {
+        self.noted.unchanged.load(Ordering::Relaxed)
     }
 
     /// Notes what the partner has left.
