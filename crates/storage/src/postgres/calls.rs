@@ -51,10 +51,10 @@ impl Table {
             // With what may be added until the next look nobody has more than its share.
             let most =
                 |owner: Owner| i64::try_from(owner.share(self.keeping.bytes).saturating_sub(part)).unwrap_or(i64::MAX);
-            let partner = Owner::Partner(PartnerId::from_bytes([0; 16]));
-            session
-                .run(sql::DELETE_MANY_CALLS, &[&most(Owner::Operator), &most(Owner::Nobody), &most(partner)])
-                .await?;
+            let [all, unknown] = [Owner::Operator, Owner::Nobody].map(most);
+            let partner = most(Owner::Partner(PartnerId::from_bytes([0; 16])));
+            session.run(sql::DELETE_OWNERS_CALLS, &[&all, &unknown, &partner]).await?;
+            session.run(sql::DELETE_MANY_CALLS, &[&all]).await?;
             self.added = 0;
         }
         session.give_back();
