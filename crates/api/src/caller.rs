@@ -133,9 +133,10 @@ impl Gate {
         };
         let hash = presented.map_err(|Unreadable| Failure::InvalidApiKey)?;
         let key = store.find_key(hash).await?.filter(|key| key.is_valid(context.at)).ok_or(Failure::InvalidApiKey)?;
-        context.set_partner(key.partner);
-        store.note_use(hash, context.at);
         let caller = Caller { partner: key.partner, actor: Actor::Key(key.id), areas: key.areas };
+        context.set_partner(caller.partner);
+        context.set_actor(caller.actor);
+        store.note_use(hash, context.at);
         Ok(Known { caller, rights: Rights::Key(key.areas, key.access) })
     }
 }
@@ -161,8 +162,9 @@ async fn holder_of(store: &impl Queries, tokens: &Tokens, token: &Token, context
     };
     let verified = tokens.verify(&token.0, context.at).await.map_err(refused)?;
     let partner = store.find_client(&verified.client).await?.ok_or_else(|| refused(Refusal::NoPartner))?;
-    context.set_partner(partner);
     let caller = Caller { partner, actor: Actor::OAuthClient, areas: Area::ALL.into_iter().collect() };
+    context.set_partner(partner);
+    context.set_actor(caller.actor);
     Ok(Known { caller, rights: Rights::Token(verified.scopes) })
 }
 

@@ -8,9 +8,10 @@ use crate::trace::TraceParent;
 use crate::turns::Crowd;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::{OperationId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, OperationId, PartnerId, Timestamp};
 use poem::{FromRequest, Request, RequestBody};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The request's id and time. The shell puts it into the request; operations read it and note the partner for the log.
@@ -31,7 +32,18 @@ struct Noted {
     /// That of the connection, where requests come one after the other.
     crowd: Option<Arc<Crowd>>,
     partner: OnceLock<PartnerId>,
+    actor: OnceLock<Actor>,
+    named: Named,
+    unchanged: AtomicBool,
     allowance: OnceLock<Allowance>,
+}
+
+/// What a request is about, as far as it names it.
+#[derive(Default)]
+pub(crate) struct Named {
+    pub application: OnceLock<ApplicationId>,
+    pub offer: OnceLock<OfferId>,
+    pub buyer: OnceLock<BuyerId>,
 }
 
 impl Context {
@@ -41,8 +53,15 @@ impl Context {
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
         let body = request_body::RequestBody::new(request.take_body());
-        let crowd = request.extensions_mut().remove();
-        let noted = Noted { body, crowd, partner: OnceLock::new(), allowance: OnceLock::new() };
+        let noted = Noted {
+            body,
+            crowd: request.extensions_mut().remove(),
+            partner: OnceLock::new(),
+            actor: OnceLock::new(),
+            named: Named::default(),
+            unchanged: AtomicBool::new(false),
+            allowance: OnceLock::new(),
+        };
         Self { operation, at, caller, peer, noted: Arc::new(noted) }
     }
 
@@ -59,6 +78,30 @@ impl Context {
 
     pub fn partner(&self) -> Option<PartnerId> {
         self.noted.partner.get().copied()
+    }
+
+    /// Notes who makes the request, once that is known.
+    pub fn set_actor(&self, actor: Actor) {
+        // As with the partner.
+        let _ = self.noted.actor.set(actor);
+    }
+
+    pub fn actor(&self) -> Option<Actor> {
+        self.noted.actor.get().copied()
+    }
+
+    /// What the request is about. Whoever finds out sets it.
+    pub fn named(&self) -> &Named {
+        &self.noted.named
+    }
+
+    /// Notes that the request succeeds and changes nothing, though it is no read: it repeats one before it.
+    pub fn set_unchanged(&self) {
+        self.noted.unchanged.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_unchanged(&self) -> bool {
+        self.noted.unchanged.load(Ordering::Relaxed)
     }
 
     /// Notes what the partner has left.

@@ -261,8 +261,8 @@ impl Failure {
         self.presentation().code
     }
 
-    /// The messages for `errors`.
-    fn details(&self) -> Vec<String> {
+    /// The messages for `errors`. They say what is wrong and never show a value that was sent.
+    pub(crate) fn details(&self) -> Vec<String> {
         match self {
             Self::BadBuyer(problems) | Self::BadParameters(problems) => problems.clone(),
             Self::BadBody(problem) => vec![problem.clone()],

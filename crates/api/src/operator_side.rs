@@ -9,6 +9,7 @@ use crate::operations::operator::export::ExportApi;
 use crate::operations::operator::get_application::GetApplicationApi;
 use crate::operations::operator::get_buyer::GetBuyerApi;
 use crate::operations::operator::get_offer::GetOfferApi;
+use crate::operations::operator::get_operation::GetOperationApi;
 use crate::operations::operator::get_partner::GetPartnerApi;
 use crate::operations::operator::health::HealthApi;
 use crate::operations::operator::list_all_offers::ListAllOffersApi;
@@ -60,7 +61,8 @@ pub(crate) type Operations<S> = (
     (CreateKeyApi<S>, ListKeysApi<S>, RevokeKeyApi<S>),
     (PutApplicationApi<S>, ListApplicationsApi<S>, GetApplicationApi<S>),
     (PutOfferApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
-    (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>, ExportApi<S>),
+    (ListBuyersApi<S>, GetBuyerApi<S>),
+    (ListEventsApi<S>, GetOperationApi<S>, ExportApi<S>),
 );
 
 fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<String>) -> Operations<S> {
@@ -70,7 +72,8 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
         (CreateKeyApi(o()), ListKeysApi(o()), RevokeKeyApi(o())),
         (PutApplicationApi(o()), ListApplicationsApi(o()), GetApplicationApi(o())),
         (PutOfferApi(o()), ListAllOffersApi(o()), ListOffersApi(o()), GetOfferApi(o()), MoveOfferApi(o())),
-        (ListBuyersApi(o()), GetBuyerApi(o()), ListEventsApi(o()), ExportApi { operator: o(), reason }),
+        (ListBuyersApi(o()), GetBuyerApi(o())),
+        (ListEventsApi(o()), GetOperationApi(o()), ExportApi { operator: o(), reason }),
     )
 }
 
@@ -89,8 +92,11 @@ pub fn operator_side<S: Store>(
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
     let inner = pages
         .nest_no_strip("/operator", OpenApiService::new(operations(&operator, reason), "", ""))
-        .nest_no_strip("/health", OpenApiService::new(HealthApi { store, reason, stopping }, "", ""))
+        .nest_no_strip(
+            "/health",
+            OpenApiService::new(HealthApi { store: Arc::clone(&store), reason, stopping }, "", ""),
+        )
         .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
     let inner = Named { inner, hosts };
-    Shell { inner, clock, limits, routes: Routes(routes), side: Side::Operator, counts, traces }
+    Shell { inner, store, clock, limits, routes: Routes(routes), side: Side::Operator, counts, traces }
 }

@@ -21,7 +21,7 @@ use crate::side::Side;
 use crate::tokens::OAuth;
 use crate::trace::Traces;
 use lendpay_domain::buyer_checks::BuyerChecks;
-use lendpay_domain::store::{Commands, Queries};
+use lendpay_domain::store::{Calls, Commands, Queries};
 use poem::endpoint::BoxEndpoint;
 use poem::{Endpoint, IntoEndpoint as _, Request, Response, Route};
 use poem_openapi::OpenApiService;
@@ -61,7 +61,7 @@ fn operations<S: Commands + Queries>(store: Arc<S>, gate: Gate, checks: BuyerChe
 }
 
 /// Everything that partners reach.
-pub fn partner_side<S: Commands + Queries>(
+pub fn partner_side<S: Commands + Queries + Calls>(
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
@@ -70,7 +70,7 @@ pub fn partner_side<S: Commands + Queries>(
 }
 
 /// Everything that partners reach, counted.
-pub fn counted_partner_side<S: Commands + Queries>(
+pub fn counted_partner_side<S: Commands + Queries + Calls>(
     store: Arc<S>,
     clock: Arc<dyn Clock>,
     settings: PartnerSettings,
@@ -83,10 +83,11 @@ pub fn counted_partner_side<S: Commands + Queries>(
     let (pages, mut routes) = document.pages().add(Route::new(), "");
     routes.extend(document.routes(Side::Partner));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let operations = OpenApiService::new(operations(store, gate, settings.buyer_checks), "", "").into_endpoint();
+    let operations = operations(Arc::clone(&store), gate, settings.buyer_checks);
+    let operations = OpenApiService::new(operations, "", "").into_endpoint();
     let inner = Inside { operations, pages };
     let PartnerSettings { limits, traces, .. } = settings;
-    Shell { inner, clock, limits, routes: Routes(routes), side: Side::Partner, counts, traces }
+    Shell { inner, store, clock, limits, routes: Routes(routes), side: Side::Partner, counts, traces }
 }
 
 /// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a

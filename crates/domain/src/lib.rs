@@ -11,6 +11,7 @@
 //! | [`partner`], [`key`] | who may call, and for what |
 //! | [`change`], [`event`] | everything that can change; which changes are public events |
 //! | [`cursor`] | how far a reader of events has come |
+//! | [`calls`] | calls that changed nothing, kept for support |
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
 //! | [`import`] | which records an import accepts |
 //! | [`store`], [`query`], [`page`] | the ports that stores implement; lists and their filters |
@@ -19,6 +20,7 @@
 pub mod bank;
 pub mod buyer;
 pub mod buyer_checks;
+pub mod calls;
 pub mod change;
 pub mod codes;
 pub mod command;

@@ -5,6 +5,7 @@
 //! transaction here, so that no caller can build half a command.
 
 use crate::buyer::Buyer;
+use crate::calls::Call;
 use crate::change::Record;
 use crate::command::Command;
 use crate::event::EventPage;
@@ -15,7 +16,7 @@ use crate::partner::Partner;
 use crate::query::{
     Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
 };
-use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
 use std::future::Future;
 
@@ -134,7 +135,18 @@ pub trait Exports: Send + Sync + 'static {
     fn export(&self) -> impl Future<Output = Answer<Self::Export>> + Send;
 }
 
-/// A whole store.
-pub trait Store: Commands + Queries + Exports {}
+/// Keeps calls that changed nothing, for a while (see [`crate::calls`]).
+pub trait Calls: Send + Sync + 'static {
+    /// Takes a call to be kept. Never waits and never fails: one that cannot be kept is lost, and counted. In a crash
+    /// those of the last second may be lost.
+    fn note_call(&self, call: Call);
 
-impl<S: Commands + Queries + Exports> Store for S {}
+    /// The calls of an operation that are kept at the moment `now`, in the order of their times; no more than the last
+    /// [`FOUND`](crate::calls::FOUND). Those that this process has noted before are among them.
+    fn calls_of(&self, operation: OperationId, now: Timestamp) -> impl Future<Output = Answer<Vec<Call>>> + Send;
+}
+
+/// A whole store.
+pub trait Store: Commands + Queries + Exports + Calls {}
+
+impl<S: Commands + Queries + Exports + Calls> Store for S {}

@@ -51,7 +51,7 @@ pub enum Command {
     Buyer(BuyerCommand),
     /// What happened, at the running service.
     Events(EventsCommand),
-    /// What became of a request, at the running service: the events that it caused. A refused request is only in the log.
+    /// What became of a request, at the running service: why it was refused, or the events that it caused.
     Operation(OperationCommand),
     /// Whether the running service is ready. Ends with code 1 if it is not.
     Health(HealthCommand),

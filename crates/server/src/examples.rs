@@ -71,7 +71,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "--follow --json",
         ],
     ),
-    ("operation", &["4bf92f3577b34da6a3ce929d0e0e4736"]),
+    ("operation", &["4bf92f3577b34da6a3ce929d0e0e4736", "4bf92f3577b34da6a3ce929d0e0e4736 --json"]),
     ("health", &["", "--operator-url https://ops.example:8081"]),
     ("completions", &["bash > ~/.local/share/bash-completion/completions/lendpay", "fish"]),
 ];

@@ -146,6 +146,8 @@ impl Page {
         self.gauge("lendpay_store_largest_group", "The most commands that a group had.", stats.largest_group);
         let help = "Waiting for the disk, or for the database's commit.";
         self.summary("lendpay_store_sync_seconds", help, stats.syncing.as_secs_f64(), stats.groups);
+        let help = "Refused calls that `lendpay operation` cannot find, since there were too many or they could not be written.";
+        self.counters("lendpay_operations_dropped_total", help, [("", stats.calls_lost)]);
         if let Some(standbys) = stats.standbys {
             let help = "Standbys that a commit waits for, as seen when /health/ready was asked last.";
             self.gauge("lendpay_store_synchronous_standbys", help, standbys);

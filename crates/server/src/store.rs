@@ -3,6 +3,7 @@
 use crate::printable;
 use crate::settings::Common;
 use lendpay_domain::Store;
+use lendpay_domain::calls::Keeping;
 use lendpay_domain::store::Answer;
 use lendpay_storage::embedded::OpenReport;
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore, PostgresAddress, PostgresOptions, PostgresStore, StoreStats};
@@ -76,6 +77,7 @@ pub fn open_sled(path: &Path, settings: &Common, rebuild_index: bool) -> Result<
     let mut options = EmbeddedOptions::default();
     options.cache_capacity = u64::from(settings.cache) << 20;
     options.rebuild_index = rebuild_index;
+    options.calls = keeping(settings);
     let store = EmbeddedStore::open(path, options).map_err(|error| error.to_string())?;
     let OpenReport { rebuilt, cut_bytes, cut_frames } = store.open_report();
     tracing::info!(rebuilt, cut_bytes, cut_frames, "the store is open");
@@ -86,13 +88,19 @@ pub fn open_sled(path: &Path, settings: &Common, rebuild_index: bool) -> Result<
     Ok(store)
 }
 
+fn keeping(settings: &Common) -> Keeping {
+    Keeping { time: settings.operations_kept, ..Keeping::DEFAULT }
+}
+
 /// Whether the modes of a directory and of what is in it allow anything to others than the owner. What this program
 /// makes never does; older versions, and copies, may.
 fn is_readable_by_others(directory: &Path) -> io::Result<bool> {
     let entries = |directory: &Path| -> io::Result<Vec<PathBuf>> {
         std::fs::read_dir(directory)?.map(|entry| Ok(entry?.path())).collect()
     };
-    let below = [vec![directory.to_owned()], entries(directory)?, entries(&directory.join("index"))?].concat();
+    // Nothing that is wrong with the records of calls stops a start.
+    let calls = entries(&directory.join("calls")).unwrap_or_default();
+    let below = [vec![directory.to_owned()], entries(directory)?, entries(&directory.join("index"))?, calls].concat();
     let modes = below.iter().map(|path| match std::fs::metadata(path) {
         // sled replaces files beside this.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
@@ -106,6 +114,7 @@ pub async fn open_postgres(address: &PostgresAddress, settings: &Common) -> Resu
     if address.is_exposed() {
         tracing::warn!(store = %address, "the database is on another machine, without verified TLS; add sslmode=verify-full");
     }
-    let options = PostgresOptions { connections: settings.store_connections.into(), ..PostgresOptions::default() };
+    let connections = settings.store_connections.into();
+    let options = PostgresOptions { connections, calls: keeping(settings), ..PostgresOptions::default() };
     PostgresStore::open(address, options).await.map_err(|error| error.to_string())
 }

@@ -6,11 +6,13 @@
 //! | [`postgres`] | the store on PostgreSQL, for any number of processes |
 //! | `memory` | the reference store, for tests (feature `memory`) |
 //! | `queue`, `job` | commands that wait, bounded and fair to partners, and their answers |
+//! | `calls` | calls that changed nothing: taken off the path of requests |
 //! | `records`, `codec` | the records that both stores keep as bytes |
 //! | `import`, `history`, `stats`, `uses` | errors of imports, ids of histories, counters, and uses of keys, for both stores |
 //!
 //! This crate's README.md says what is promised, how it is done, and what the limits are.
 
+mod calls;
 mod codec;
 pub mod embedded;
 mod history;

@@ -3,8 +3,11 @@
 //! Other stores are compared with it, and tests of what stands above a store run on it. It is in no binary.
 
 use crate::ImportError;
+use crate::codec;
 use crate::history::new_history;
+use crate::records::CallRecord;
 use lendpay_domain::buyer::{Buyer, Description};
+use lendpay_domain::calls::{Call, Keeping, found};
 use lendpay_domain::change::Record;
 use lendpay_domain::command::{Command, UseKey, Whole};
 use lendpay_domain::event::EventPage;
@@ -17,14 +20,19 @@ use lendpay_domain::query::{
     Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
     OffersOf, Scope,
 };
-use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
+use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
 use lendpay_domain::view::{Nothing, Overlay};
-use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A store in memory.
 #[derive(Default)]
-pub struct MemoryStore(Mutex<State>);
+pub struct MemoryStore {
+    state: Mutex<State>,
+    keeping: Keeping,
+    /// Calls that changed nothing, and the lengths of their records.
+    calls: Mutex<Vec<(u64, Call)>>,
+}
 
 struct State {
     /// Every record, in order.
@@ -59,6 +67,11 @@ impl State {
 }
 
 impl MemoryStore {
+    /// An empty store that keeps calls like this.
+    pub fn keeping(keeping: Keeping) -> Self {
+        Self { keeping, ..Self::default() }
+    }
+
     /// Imports records, all or none: into an empty store, or with `merge` into any.
     ///
     /// # Errors
@@ -91,7 +104,7 @@ impl MemoryStore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -190,6 +203,32 @@ impl Queries for MemoryStore {
         let found: Vec<_> = events.by_ref().take(limit).collect();
         let next = events.next().map(|_| found.last().map_or(after, |event| event.sequence));
         Ok(EventPage { history: state.history, last: state.last, events: found, next })
+    }
+}
+
+impl Calls for MemoryStore {
+    fn note_call(&self, call: Call) {
+        let mut calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let (owner, since) = (call.owner(), self.keeping.since(call.at));
+        let length = codec::seal(&CallRecord::from(&call), &mut Vec::new()).expect("a call is short");
+        calls.push((length as u64, call));
+        calls.retain(|(_, call)| call.at >= since);
+        let held = |calls: &[(u64, Call)], counts: &dyn Fn(&Call) -> bool| -> u64 {
+            calls.iter().filter(|(_, call)| counts(call)).map(|(length, _)| length).sum()
+        };
+        while held(&calls, &|call| call.owner() == owner) > owner.share(self.keeping.bytes) {
+            let oldest = calls.iter().position(|(_, call)| call.owner() == owner).expect("it has some");
+            calls.remove(oldest);
+        }
+        while held(&calls, &|_| true) > self.keeping.bytes {
+            calls.remove(0);
+        }
+    }
+
+    async fn calls_of(&self, operation: OperationId, now: Timestamp) -> Answer<Vec<Call>> {
+        let (calls, since) = (self.calls.lock().unwrap_or_else(PoisonError::into_inner), self.keeping.since(now));
+        let wanted = calls.iter().map(|(_, call)| call).filter(|call| call.operation == operation && call.at >= since);
+        Ok(found(wanted.cloned().collect()))
     }
 }
 

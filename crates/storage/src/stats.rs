@@ -19,6 +19,9 @@ pub struct StoreStats {
     pub syncing: Duration,
     /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
     pub events: EventCounts,
+    /// Calls that changed nothing (see [`lendpay_domain::calls`]) and are not kept, since there were too many or they could
+    /// not be written.
+    pub calls_lost: u64,
     /// Standbys of the database that a commit waits for, as seen at the last
     /// [`check`](lendpay_domain::store::Commands::check); none for a store that has no such thing.
     pub standbys: Option<u64>,
@@ -32,6 +35,7 @@ pub(crate) struct Counters {
     largest: AtomicU64,
     syncing: AtomicU64,
     events: [AtomicU64; Subject::TYPES.len()],
+    calls_lost: AtomicU64,
 }
 
 impl Counters {
@@ -51,6 +55,11 @@ impl Counters {
         self.syncing.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
+    /// So many calls that changed nothing are not kept.
+    pub(crate) fn calls_lost(&self, count: usize) {
+        self.calls_lost.fetch_add(count as u64, Ordering::Relaxed);
+    }
+
     /// What was counted so far.
     pub(crate) fn stats(&self, queued: usize) -> StoreStats {
         StoreStats {
@@ -60,6 +69,7 @@ impl Counters {
             largest_group: self.largest.load(Ordering::Relaxed),
             syncing: Duration::from_nanos(self.syncing.load(Ordering::Relaxed)),
             events: self.events.each_ref().map(|count| count.load(Ordering::Relaxed)),
+            calls_lost: self.calls_lost.load(Ordering::Relaxed),
             standbys: None,
         }
     }

@@ -108,7 +108,10 @@ fn add_parameters(template: &str, operation: &mut Value, query: &[Parameter]) {
     let mut parameters: Vec<_> = ids
         .map(|name| {
             let resource = name.strip_suffix("Id").expect("what a path names is named by its id");
-            let schema = json!({ "type": "string", "format": "uuid" });
+            let schema = match resource {
+                "operation" => json!({ "type": "string", "pattern": "^[0-9A-Fa-f]{32}$" }),
+                _ => json!({ "type": "string", "format": "uuid" }),
+            };
             parameter(name, "path", format!("The identifier of the {resource}."), schema)
         })
         .collect();

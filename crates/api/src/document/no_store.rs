@@ -1,6 +1,7 @@
 //! A store that cannot exist, for documents that are made without one.
 
 use lendpay_domain::buyer::Buyer;
+use lendpay_domain::calls::Call;
 use lendpay_domain::change::Record;
 use lendpay_domain::command::Command;
 use lendpay_domain::event::EventPage;
@@ -11,8 +12,8 @@ use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
     Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
 };
-use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
+use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem_openapi::OpenApi;
@@ -88,6 +89,15 @@ impl Queries for NoStore {
         match *self {}
     }
     async fn find_events(&self, _: FindEvents) -> Answer<EventPage> {
+        match *self {}
+    }
+}
+
+impl Calls for NoStore {
+    fn note_call(&self, _: Call) {
+        match *self {}
+    }
+    async fn calls_of(&self, _: OperationId, _: Timestamp) -> Answer<Vec<Call>> {
         match *self {}
     }
 }

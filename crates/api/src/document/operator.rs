@@ -6,9 +6,9 @@ use super::{Finished, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
 use crate::operations::operator::metrics::{Metrics, MetricsApi};
 use crate::operations::operator::{
-    export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer, get_partner::GetPartner,
-    list_all_offers::ListAllOffers, list_events::ListEvents, list_keys::ListKeys, list_offers::ListOffers,
-    move_offer::Advance, move_offer::Archive, move_offer::Decline,
+    export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer,
+    get_operation::GetOperation, get_partner::GetPartner, list_all_offers::ListAllOffers, list_events::ListEvents,
+    list_keys::ListKeys, list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
 };
 use crate::operator_side::Operations;
 use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, RevokeKey};
@@ -17,7 +17,7 @@ use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.3.0";
+const VERSION: &str = "1.4.0";
 
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.
@@ -41,6 +41,9 @@ a bounded number of records for a page.
 `offer.expired` is recorded when the service next decides about the offer, at an accept or a transition, which may be
 much later or never; its `occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has
 expired: read the offer.
+
+**Support.** `GetOperation` says what became of a call, by the `operationId` that a partner quotes, also of one that was
+refused.
 
 **Browsers.** This side answers no cross-origin request: no page but its own documentation can call it.
 
@@ -73,6 +76,7 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<FindBuyers>(examples::buyer_list(), None),
         OperationExamples::of::<GetBuyer>(examples::buyers(), None),
         OperationExamples::of::<ListEvents>(examples::events(), None),
+        OperationExamples::of::<GetOperation>(examples::operation(), None),
         OperationExamples::of::<Export>(examples::export(), None),
         OperationExamples::of::<Live>(examples::live(), None),
         OperationExamples::of::<Ready>(examples::ready(), None).answering(503, examples::not_ready()),

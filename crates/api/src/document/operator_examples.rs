@@ -163,6 +163,26 @@ pub(super) fn events() -> Vec<Example> {
     vec![("The last page".to_owned(), page)]
 }
 
+pub(super) fn operation() -> Vec<Example> {
+    let call = json!({
+        "receivedAt": "2022-05-27T12:15:45.112Z",
+        "method": "POST",
+        "route": "/lending/applications/{applicationId}/offers/{offerId}/decline",
+        "applicationId": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21",
+        "offerId": "8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",
+        "buyerId": null,
+        "partnerId": PARTNER,
+        "actor": "key:01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
+        "status": 409,
+        "errorCode": "OfferAccepted",
+        "errors": ["An offer that is CustomerAccepted cannot become CustomerDeclined."],
+        "durationMs": 1.25,
+    });
+    let [(_, events)]: [Example; 1] = events().try_into().expect("there is one example");
+    let found = json!({ "operationId": "4bf92f3577b34da6a3ce929d0e0e4736", "calls": [call], "events": events });
+    vec![("An accept, and a decline after it".to_owned(), found)]
+}
+
 pub(super) fn export() -> Vec<Example> {
     vec![("A line for each record".to_owned(), "(lines of JSON)\n".into())]
 }

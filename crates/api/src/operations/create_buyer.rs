@@ -42,7 +42,9 @@ enum Created {
 }
 
 impl Created {
-    fn new(buyer: buyer::Buyer, replayed: bool) -> Self {
+    fn new(buyer: buyer::Buyer, replayed: bool, context: &Context) -> Self {
+        // A creation makes one buyer.
+        let _ = context.named().buyer.set(buyer.id);
         let location = format!("/payments/buyers/{}", buyer.id);
         Self::Buyer(Json(buyer.into()), location, replayed.then(|| "true".to_owned()))
     }
@@ -103,8 +105,11 @@ impl<S: Commands + Queries> CreateBuyerApi<S> {
         let (fresh, stamp) = (random::buyer_id(context.at), context.stamp(caller.actor));
         let command = CreateBuyer::new(caller.partner, fresh, key.as_ref(), buyer, stamp);
         match self.store.run(command).await? {
-            CreateBuyerOutcome::Created(buyer) => Ok(Created::new(buyer, false)),
-            CreateBuyerOutcome::Replayed(buyer) => Ok(Created::new(buyer, true)),
+            CreateBuyerOutcome::Created(buyer) => Ok(Created::new(buyer, false, &context)),
+            CreateBuyerOutcome::Replayed(buyer) => {
+                context.set_unchanged();
+                Ok(Created::new(buyer, true, &context))
+            }
             CreateBuyerOutcome::KeyReused => Err(Failure::IdempotencyKeyReused.into()),
         }
     }

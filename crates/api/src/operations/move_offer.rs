@@ -39,6 +39,10 @@ impl<S: Commands + Queries> Moves<S> {
         let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
         match self.store.run(MoveOffer { partner, application, offer, action, stamp }).await? {
             MoveOutcome::Done(offer) => Ok(Json(offer.into())),
+            MoveOutcome::Unchanged(offer) => {
+                context.set_unchanged();
+                Ok(Json(offer.into()))
+            }
             MoveOutcome::Illegal(illegal) => Err(Failure::OfferRefused(illegal)),
             MoveOutcome::NotFound => Err(Failure::OfferNotFound),
         }

@@ -3,26 +3,37 @@
 //!
 //! The document's parameters for them are made from the path's template, in `document::finish`.
 
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId};
+use crate::context::{Context, Named};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId};
 use poem::{FromRequest, Request, RequestBody};
+use std::sync::OnceLock;
 
 /// What paths name things by.
-pub(crate) trait Id: Sized {
-    /// Reads a UUID of 36 characters.
+pub(crate) trait Id: Copy {
+    /// Reads an id as it is written: a UUID of 36 characters; of an operation, 32 hexadecimal digits.
     fn parse(text: &str) -> Option<Self>;
+
+    /// Where the shell looks for the id, if it is of something that a request is about.
+    fn place(_: &Named) -> Option<&OnceLock<Self>> {
+        None
+    }
 }
 
 macro_rules! ids {
-    ($($name:ident),+) => {$(
+    ($($name:ident $(in $place:ident)?),+) => {$(
         impl Id for $name {
             fn parse(text: &str) -> Option<Self> {
                 Self::parse(text)
             }
+
+            $(fn place(named: &Named) -> Option<&OnceLock<Self>> {
+                Some(&named.$place)
+            })?
         }
     )+};
 }
 
-ids!(ApplicationId, BuyerId, KeyId, OfferId, PartnerId);
+ids!(ApplicationId in application, BuyerId in buyer, KeyId, OfferId in offer, OperationId, PartnerId);
 
 /// The id of a path with one; `None` if it is malformed.
 pub(crate) struct PathId<A>(pub Option<A>);
@@ -40,9 +51,14 @@ impl<A, B> PathIds<A, B> {
     }
 }
 
-/// Reads the parameter that poem-openapi names by its position.
+/// Reads the parameter that poem-openapi names by its position, and notes it.
 fn id<A: Id>(request: &Request, name: &str) -> Option<A> {
-    request.raw_path_param(name).and_then(A::parse)
+    let id = request.raw_path_param(name).and_then(A::parse)?;
+    if let Some(place) = request.data::<Context>().and_then(|context| A::place(context.named())) {
+        // A path names each thing once.
+        let _ = place.set(id);
+    }
+    Some(id)
 }
 
 impl<'a, A: Id> FromRequest<'a> for PathId<A> {

@@ -7,6 +7,7 @@
 mod cors;
 mod head;
 mod headers;
+mod record;
 mod routes;
 
 pub(crate) use headers::common_headers;
@@ -19,15 +20,14 @@ use crate::failure::Failure;
 use crate::side::Side;
 use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
+use lendpay_domain::store::Calls;
 use poem::error::{MethodNotAllowedError, NotFoundError};
 use poem::http::uri::{PathAndQuery, Scheme};
 use poem::http::{HeaderName, HeaderValue, Method, Uri, Version, header};
 use poem::{Endpoint, Request, Response};
-use std::net::IpAddr;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use uuid::Uuid;
 
 const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
@@ -51,8 +51,10 @@ impl Default for Limits {
 pub struct FirstByte(pub Instant);
 
 /// The outermost endpoint.
-pub(crate) struct Shell<E> {
+pub(crate) struct Shell<E, S> {
     pub inner: E,
+    /// Keeps calls that change nothing.
+    pub store: Arc<S>,
     pub clock: Arc<dyn Clock>,
     pub limits: Limits,
     pub routes: Routes,
@@ -61,7 +63,7 @@ pub(crate) struct Shell<E> {
     pub traces: Option<Arc<dyn Traces>>,
 }
 
-impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
+impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
@@ -86,7 +88,10 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
             }
             Err(_elapsed) => Err(Failure::Timeout),
         };
-        let mut response = result.unwrap_or_else(|failure| self.refuse(&failure, uri.path(), &context));
+        let (mut response, failure) = match result {
+            Ok(response) => (response, None),
+            Err(failure) => (self.refuse(&failure, uri.path(), &context), Some(failure)),
+        };
         let unread = waits_to_send && context.body().is_unread() || !context.body().discard().await;
         let headers = response.headers_mut();
         if unread && version <= Version::HTTP_11 {
@@ -117,12 +122,15 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         if let Some(traces) = &self.traces {
             traces.request(&span);
         }
-        log(&span, &id, context.peer.filter(|_| matches!(status, 401 | 403 | 429)));
+        record::log(&span, &id, &context, failure.as_ref());
+        if failure.is_some() || context.is_unchanged() {
+            self.store.note_call(record::call(&span, &context, failure.as_ref()));
+        }
         Ok(response)
     }
 }
 
-impl<E: Endpoint<Output = Response>> Shell<E> {
+impl<E: Endpoint<Output = Response>, S> Shell<E, S> {
     /// Checks what holds for every request and lets the inside answer.
     async fn answer(&self, request: Request, route: Option<&Route>, context: &Context) -> Result<Response, Failure> {
         head::check(&request)?;
@@ -179,24 +187,6 @@ fn route_unreadable_segments(request: &mut Request) {
     if let Ok(path) = PathAndQuery::try_from(path) {
         *request.uri_mut() = Uri::from(path);
     }
-}
-
-/// One line for each request: the route's template, never the path, and no header. `peer` is told when the request is refused
-/// for who sent it.
-fn log(span: &Span<'_>, operation: &str, peer: Option<IpAddr>) {
-    let mut buffer = Uuid::encode_buffer();
-    let partner = span.partner.map(|partner| &*partner.uuid().as_hyphenated().encode_lower(&mut buffer));
-    tracing::info!(
-        target: "lendpay::request",
-        method = span.method,
-        route = span.route.unwrap_or("-"),
-        status = span.status,
-        duration_us = u64::try_from(span.duration.as_micros()).expect("less than 584,000 years"),
-        partner,
-        peer = peer.map(tracing::field::display),
-        operation,
-        "request"
-    );
 }
 
 #[cfg(test)]

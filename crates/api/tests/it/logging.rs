@@ -58,8 +58,9 @@ async fn failures_are_told_the_same_way() {
     }
 }
 
+/// The ids of the path are in the line; the path itself, and what is no id in it, are not.
 #[tokio::test]
-async fn a_line_never_has_the_path_itself() {
+async fn a_line_has_the_ids_and_never_the_path_itself() {
     let context = Context::new().await;
     let placed = context.offer(terms()).await;
     for fault in
@@ -67,11 +68,38 @@ async fn a_line_never_has_the_path_itself() {
     {
         context.store().rig(fault.map(|fault| (Step::Command, fault)));
         let answer = context.partner_a().post(&format!("{}?token=query-secret", placed.path())).send().await;
+        let line = line(&answer);
+        assert_eq!(line["application"], placed.application.to_string(), "{line}");
+        assert_eq!(line["offer"], placed.offer.to_string(), "{line}");
         let lines: String = logs::of(answer.operation()).iter().map(Value::to_string).collect();
-        for part in [placed.offer.to_string(), placed.application.to_string(), "query-secret".to_owned()] {
-            assert!(!lines.contains(&part), "{fault:?} {lines}");
+        let (path, offer) = (placed.path(), format!("offers/{}", placed.offer));
+        for part in [path.as_str(), &offer, "query-secret"] {
+            assert!(!lines.contains(part), "{fault:?} {lines}");
         }
     }
+    context.store().rig(None);
+    let answer = context.partner_a().post(&path("path-secret", placed.offer)).send().await;
+    let line = line(&answer);
+    assert_eq!((line.get("application"), &line["offer"]), (None, &json!(placed.offer.to_string())), "{line}");
+    assert!(!logs::of(answer.operation()).iter().any(|line| line.to_string().contains("path-secret")));
+}
+
+#[tokio::test]
+async fn a_line_says_who_called_and_why_it_was_refused() {
+    let context = Context::new().await;
+    let placed = context.offer(terms()).await;
+    let (accepted, declined) =
+        (context.partner_a().accept(placed).await, context.partner_a().decline(placed).await);
+    let created = context.partner_a().create(&json!({})).await;
+    let nobody = context.anonymous().create(&json!({})).await;
+    let of = |answer: &Answer, field: &str| line(answer).get(field).and_then(Value::as_str).map(str::to_owned);
+    let codes = [&accepted, &declined, &created, &nobody].map(|answer| of(answer, "error_code"));
+    assert_eq!(codes, [None, Some("OfferAccepted".to_owned()), None, Some("InvalidApiKey".to_owned())]);
+    let event = context.events().await.pop().expect("of the buyer");
+    for answer in [&accepted, &declined, &created] {
+        assert_eq!(of(answer, "actor"), Some(event.actor.to_string()));
+    }
+    assert_eq!((of(&created, "buyer"), of(&nobody, "actor")), (created.json()["id"].as_str().map(str::to_owned), None));
 }
 
 #[tokio::test]

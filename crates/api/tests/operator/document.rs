@@ -97,6 +97,7 @@ fn every_row_of_the_contract_is_in_the_document_and_nothing_else() {
         "GET /operator/buyers".to_owned(),
         "GET /operator/buyers/{buyerId}".to_owned(),
         "GET /operator/events".to_owned(),
+        "GET /operator/operations/{operationId}".to_owned(),
         "GET /operator/export".to_owned(),
         "GET /health/live".to_owned(),
         "GET /health/ready".to_owned(),

@@ -158,6 +158,7 @@ async fn no_address_of_the_operator_leads_to_what_belongs_elsewhere() {
             ("PutPartner" | "GetPartner" | "CreateKey" | "ListKeys", ["partnerId"])
             | ("GetApplication" | "ListOffers", ["applicationId"])
             | ("GetBuyer", ["buyerId"])
+            | ("GetOperation", ["operationId"])
             | ("ListPartners" | "ListApplications" | "ListAllOffers" | "ListBuyers" | "ListEvents", [])
             | ("Export" | "Live" | "Ready" | "Metrics", []) => continue,
             (other, ids) => panic!("say here what belongs elsewhere for {other} {ids:?}"),

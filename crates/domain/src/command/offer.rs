@@ -26,9 +26,11 @@ pub struct MoveOffer {
 /// The outcome of a move.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MoveOutcome<O = Offer> {
-    /// The offer as it is now. An accept of an offer that is accepted already changes nothing, nor does a partner's decline
-    /// of one that is declined.
+    /// The offer as it is now.
     Done(O),
+    /// The offer as it stands: an accept of an offer that is accepted already changes nothing, nor does a partner's decline
+    /// of one that is declined.
+    Unchanged(O),
     /// The life cycle does not allow it.
     Illegal(IllegalMove),
     /// There is no such offer, or not of this partner.
@@ -81,7 +83,7 @@ impl Command for MoveOffer {
                 changes.push(stamp.record(moved(key, transition)));
                 MoveOutcome::Done(OfferRef { application, id, stored })
             }
-            Verdict::Stands => MoveOutcome::Done(OfferRef { application, id, stored }),
+            Verdict::Stands => MoveOutcome::Unchanged(OfferRef { application, id, stored }),
             Verdict::Illegal(illegal) => MoveOutcome::Illegal(illegal),
         };
         Ok(Decision { outcome, changes })
@@ -94,6 +96,7 @@ impl Command for MoveOffer {
     ) -> Answer<MoveOutcome> {
         Ok(match decided {
             MoveOutcome::Done(offer) => MoveOutcome::Done(values.offer(offer)?),
+            MoveOutcome::Unchanged(offer) => MoveOutcome::Unchanged(values.offer(offer)?),
             MoveOutcome::Illegal(illegal) => MoveOutcome::Illegal(illegal),
             MoveOutcome::NotFound => MoveOutcome::NotFound,
         })

@@ -2,6 +2,7 @@
 
 use crate::buyer::{BankAccount, Description, NewBuyer};
 use crate::buyer_checks::{BuyerChecks, check};
+use crate::calls::Call;
 use crate::change::{Cause, Change, OfferKey, Record};
 use crate::command::{AddKey, CreateBuyer, MoveOffer, PutApplication, PutOffer, PutPartner, RevokeKey, Stamp};
 use crate::decimal::{Amount, Rate};
@@ -210,4 +211,23 @@ pub fn partner_put(p: u64, client: Option<&str>) -> Change {
 /// The change that gives partner `p` the application of the same number.
 pub fn application_put(p: u64) -> Change {
     Change::ApplicationPut { application: application(p), partner: partner(p) }
+}
+
+/// A refused call of partner 1 with operation id number `n` at a moment, with every field set.
+pub fn call(n: u64, seconds: i64) -> Call {
+    Call {
+        operation: OperationId::from_bytes(bytes(n)),
+        at: at(seconds),
+        method: "POST".to_owned(),
+        route: Some("/lending/applications/{applicationId}/offers/{offerId}/accept".to_owned()),
+        application: Some(application(1)),
+        offer: Some(offer(n)),
+        buyer: Some(buyer_id(n)),
+        partner: Some(partner(1)),
+        actor: Some(Actor::Key(key_id(1))),
+        status: 409,
+        error_code: Some("OfferExpired".to_owned()),
+        errors: vec!["amount: must be positive".to_owned(), "«ставка»: is missing".to_owned()],
+        duration: std::time::Duration::from_micros(1_234),
+    }
 }

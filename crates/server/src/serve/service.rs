@@ -99,10 +99,13 @@ impl<S: Kept> Service<S> {
             rate_limit: settings.rate_limit,
             traces: traces.clone(),
         };
+        let keeps = Arc::clone(&store);
+        let note_call: Arc<dyn Fn(_) + Send + Sync> = Arc::new(move |call| keeps.note_call(call));
         let context = |endpoint, side, slots| ListenerContext {
             endpoint,
             side,
             clock: Arc::clone(&clock),
+            note_call: Arc::clone(&note_call),
             timeouts: Timeouts::new(settings.request_timeout, settings.idle_timeout),
             tls: tls.clone(),
             slots,

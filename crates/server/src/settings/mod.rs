@@ -14,3 +14,4 @@ pub use outgoing::{Address, Trust, is_loopback};
 pub use service::{Common, Demo, LogFormat, Serve};
 pub use store::{KeptIn, StorePlace};
 pub use transfer::{Export, HistoryCommand, Import, Migrate};
+pub use values::span;

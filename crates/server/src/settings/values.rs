@@ -41,6 +41,30 @@ pub fn seconds(least: u64) -> impl Fn(&str) -> Result<Duration, String> + Clone 
     }
 }
 
+/// Reads a number with a unit: s, m, h or d.
+pub fn span(text: &str) -> Result<Duration, &'static str> {
+    const WRONG: &str = "write a number and a unit, such as 90s, 30m, 12h or 7d";
+    let seconds = match text.char_indices().last() {
+        Some((end, 's')) => (end, 1),
+        Some((end, 'm')) => (end, 60),
+        Some((end, 'h')) => (end, 3_600),
+        Some((end, 'd')) => (end, 86_400),
+        _ => return Err(WRONG),
+    };
+    let number: u32 = text[..seconds.0].parse().map_err(|_| WRONG)?;
+    Ok(Duration::from_secs(u64::from(number) * seconds.1))
+}
+
+/// The longest time that calls are kept: ten years.
+const LONGEST: Duration = Duration::from_hours(3_650 * 24);
+
+/// Reads `--operations-kept`.
+pub fn kept(text: &str) -> Result<Duration, &'static str> {
+    let time = span(text)?;
+    let good = (Duration::from_secs(1)..=LONGEST).contains(&time);
+    if good { Ok(time) } else { Err("write a time from 1s to 3650d") }
+}
+
 /// A limit, or none. Under a name of its own: clap would take an `Option` for a setting that may be left out.
 pub type Rate = Option<RateLimit>;
 
@@ -80,6 +104,24 @@ mod tests {
         assert!(socket_address("localhost:9185").is_ok_and(|it| it.ip().is_loopback() && it.port() == 9185));
         for text in ["", "8080", ":8080", "127.0.0.1", "127.0.0.1:65536", "nowhere.invalid:1"] {
             assert!(socket_address(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_span_is_a_number_with_a_unit() {
+        for (text, wanted) in [("0s", 0), ("90s", 90), ("30m", 1_800), ("12h", 43_200), ("7d", 604_800)] {
+            assert_eq!(span(text), Ok(Duration::from_secs(wanted)));
+        }
+        for text in ["", "7", "d", "-1d", "1.5h", "7 d", "7w", "99999999999d", "1é"] {
+            assert!(span(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn calls_are_kept_for_a_bounded_time() {
+        assert_eq!([kept("1s"), kept("7d")], [1, 604_800].map(|seconds| Ok(Duration::from_secs(seconds))));
+        for text in ["0s", "3651d", "7", ""] {
+            assert!(kept(text).is_err(), "{text}");
         }
     }
 }

@@ -10,12 +10,14 @@
 //! | `open` | settings, errors of opening, the threads of a store |
 //! | `read`, `list` | reads, on the caller's thread |
 //! | `export`, `import` | all records, out and in |
+//! | `calls` | calls that changed nothing, in files beside the log |
 //! | `verify` | checks a stopped store |
 //! | `health`, `problem`, `panics` | whether the store works; what can be wrong with it; panics of the index |
 //!
 //! This crate's README.md has the layout of the files and what opening does in each state.
 
 mod base;
+mod calls;
 mod export;
 mod health;
 mod import;
@@ -38,6 +40,7 @@ pub use import::EmbeddedImport;
 pub use open::{EmbeddedOptions, OpenError};
 pub use verify::{Finding, Verified, verify};
 
+use crate::calls::Recorder;
 use crate::job::job;
 use crate::queue::Queue;
 use crate::stats::{Counters, StoreStats};
@@ -45,13 +48,15 @@ use crate::uses::Hours;
 use base::{Base, Overlay};
 use health::Health;
 use index::sled::SledIndex;
+use lendpay_domain::calls::{Call, Keeping};
 use lendpay_domain::command::{Command, Decided, Decision, Reads, UseKey, Values};
 use lendpay_domain::key::KeyHash;
-use lendpay_domain::store::{Answer, Commands, StoreError};
+use lendpay_domain::store::{Answer, Calls, Commands, StoreError};
 use lendpay_domain::view::View;
-use lendpay_domain::{HistoryId, Timestamp};
+use lendpay_domain::{HistoryId, OperationId, Timestamp};
 use mark::Position;
 use std::fs::File;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -67,6 +72,10 @@ pub struct EmbeddedStore {
     counters: Arc<Counters>,
     queue: Arc<Queue<Job<SledIndex, File>>>,
     hours: Hours,
+    /// `None` while the store is being dropped.
+    calls: Option<Recorder>,
+    /// Where calls are kept, and for how long.
+    kept_calls: (PathBuf, Keeping),
     report: OpenReport,
     /// Where the log ended when the store was opened.
     opened_at: Position,
@@ -94,6 +103,7 @@ impl EmbeddedStore {
     /// `Unavailable` if the store has failed.
     pub async fn close(&self) -> Answer<()> {
         self.queue.close();
+        self.recorder().hand_on().await;
         self.health.ended().await
     }
 
@@ -131,6 +141,10 @@ impl EmbeddedStore {
         CHANGE.saturating_mul(u32::try_from(changes).unwrap_or(u32::MAX))
     }
 
+    const fn recorder(&self) -> &Recorder {
+        self.calls.as_ref().expect("only dropping the store takes it")
+    }
+
     /// The history that the log is in. Only an import begins another, and it needs the store for itself.
     const fn history(&self) -> HistoryId {
         HistoryId::from_bytes(self.opened_at.history)
@@ -148,6 +162,7 @@ impl Drop for EmbeddedStore {
             // The committer catches its panics: its result says nothing.
             drop(thread.join());
         }
+        self.calls.take().into_iter().for_each(Recorder::end);
     }
 }
 
@@ -176,6 +191,19 @@ impl Commands for EmbeddedStore {
     async fn check(&self) -> Answer<()> {
         self.run(Ping).await?;
         if self.base.log.damage.is_found() { Err(StoreError::Corrupt) } else { Ok(()) }
+    }
+}
+
+impl Calls for EmbeddedStore {
+    fn note_call(&self, call: Call) {
+        self.recorder().note(call);
+    }
+
+    async fn calls_of(&self, operation: OperationId, now: Timestamp) -> Answer<Vec<Call>> {
+        self.recorder().hand_on().await;
+        let (directory, keeping) = self.kept_calls.clone();
+        let find = move || calls::find(&directory, operation, keeping.since(now));
+        tokio::task::spawn_blocking(find).await.map_err(|_panic| StoreError::Unavailable)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Opening: settings, errors, and the threads of a store.
 
 use super::EmbeddedStore;
+use super::calls::{CALLS, Segments};
 use super::health::Health;
 use super::index::sled::{SledIndex, SledOpener};
 use super::log::disk::{Directory, Disk as _, INDEX};
@@ -12,10 +13,12 @@ use super::recovery::{self, Opened};
 use super::writer::checkpoint::{Checkpoints, checkpoint};
 use super::writer::committer::Committer;
 use super::writer::{Writer, watchdog};
+use crate::calls::Recorder;
 use crate::history::{new_history, random};
 use crate::queue::Queue;
 use crate::stats::Counters;
 use crate::uses::Hours;
+use lendpay_domain::calls::Keeping;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -36,12 +39,15 @@ pub struct EmbeddedOptions {
     pub patience: Duration,
     /// Rebuild the index whatever state it is in. Default false.
     pub rebuild_index: bool,
+    /// How calls that changed nothing are kept.
+    pub calls: Keeping,
 }
 
 impl Default for EmbeddedOptions {
     fn default() -> Self {
         let patience = Duration::from_secs(10);
-        Self { cache_capacity: 256 * 1024 * 1024, queue: 4096, patience, rebuild_index: false }
+        let calls = Keeping::DEFAULT;
+        Self { cache_capacity: 256 * 1024 * 1024, queue: 4096, patience, rebuild_index: false, calls }
     }
 }
 
@@ -142,8 +148,20 @@ impl EmbeddedStore {
             .map_err(thread_error)?;
         // Its thread ends by itself, soon after the store.
         watchdog::start(&health).map_err(thread_error)?;
-        let hours = Hours::default();
-        Ok(Self { base, health, counters, queue, hours, report, opened_at: position, thread: Some(thread) })
+        let kept_calls = (path.join(CALLS), options.calls);
+        let calls = Recorder::start(Segments::open(kept_calls.0.clone(), kept_calls.1), &counters);
+        Ok(Self {
+            base,
+            health,
+            counters,
+            queue,
+            hours: Hours::default(),
+            calls: Some(calls.map_err(thread_error)?),
+            kept_calls,
+            report,
+            opened_at: position,
+            thread: Some(thread),
+        })
     }
 }
 

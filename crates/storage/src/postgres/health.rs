@@ -4,7 +4,7 @@ use super::OpenError;
 use super::error::DbError;
 use crate::stats::{Counters, StoreStats};
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 
 #[derive(Default)]
@@ -13,7 +13,7 @@ pub(super) struct Health {
     problem: Mutex<Option<String>>,
     /// Why this program cannot go on with this database.
     fatal: watch::Sender<Option<OpenError>>,
-    pub(super) counters: Counters,
+    pub(super) counters: Arc<Counters>,
     /// How many standbys a commit waits for.
     standbys: AtomicI64,
 }

@@ -9,11 +9,13 @@
 //! | `statements`, `rows` | every statement; rows and what they stand for |
 //! | `group`, `view`, `write` | commands that go to the database together: the queue, the rows that are loaded, what is written |
 //! | `read`, `cache` | reads; keys and clients in memory |
+//! | `calls` | calls that changed nothing |
 //! | `numbering`, `order` | the sequences of changes |
 //! | `export`, `import` | every change, out and in |
 
 mod address;
 mod cache;
+mod calls;
 mod error;
 mod export;
 mod group;
@@ -37,12 +39,15 @@ pub use export::PostgresExport;
 pub use import::PostgresImport;
 pub use migrations::migrate;
 
+use crate::calls::Recorder;
 use crate::job::job;
 use crate::stats::StoreStats;
 use crate::uses::Hours;
+use calls::Table;
 use group::Groups;
 use health::Health;
 use lendpay_domain::Timestamp;
+use lendpay_domain::calls::Keeping;
 use lendpay_domain::command::{Command, UseKey, Whole};
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::store::{Answer, Commands, StoreError};
@@ -63,11 +68,14 @@ pub struct PostgresOptions {
     pub patience: Duration,
     /// How long one step may take: a statement, a commit, or the wait for a connection. A database that takes longer hangs.
     pub step: Duration,
+    /// How calls that changed nothing are kept.
+    pub calls: Keeping,
 }
 
 impl Default for PostgresOptions {
     fn default() -> Self {
-        Self { connections: 16, queue: 4_096, patience: Duration::from_secs(10), step: Duration::from_secs(5) }
+        let (patience, step) = (Duration::from_secs(10), Duration::from_secs(5));
+        Self { connections: 16, queue: 4_096, patience, step, calls: Keeping::DEFAULT }
     }
 }
 
@@ -99,6 +107,9 @@ pub enum OpenError {
     /// TLS or the pool cannot be set up.
     #[error("{0}.")]
     Tls(String),
+    /// The system gives no thread.
+    #[error("The store's thread cannot be started ({0}); raise the limit on processes.")]
+    Thread(String),
 }
 
 fn version_problem(found: i32, wanted: i32) -> String {
@@ -123,6 +134,8 @@ pub struct PostgresStore {
     uses_under_way: Arc<RwLock<()>>,
     /// Bounds the exports that are under way.
     exports: Arc<Semaphore>,
+    calls: Recorder,
+    keeping: Keeping,
 }
 
 impl PostgresStore {
@@ -143,8 +156,16 @@ impl PostgresStore {
                 health.note(&error);
             }
         }
-        let groups = Groups::start(pool, options, health);
-        Ok(Self { groups, hours: Hours::default(), uses_under_way: Arc::default(), exports: export::limit() })
+        let table = Table::new(pool.clone(), Arc::clone(&health), options.calls);
+        let calls = Recorder::start(table, &health.counters).map_err(|error| OpenError::Thread(error.to_string()))?;
+        Ok(Self {
+            groups: Groups::start(pool, options, health),
+            hours: Hours::default(),
+            uses_under_way: Arc::default(),
+            exports: export::limit(),
+            calls,
+            keeping: options.calls,
+        })
     }
 
     /// Takes no more commands, does those that wait, and closes every connection.
@@ -152,6 +173,7 @@ impl PostgresStore {
     /// # Errors
     /// None yet; commands that could not be done were answered so.
     pub async fn close(&self) -> Answer<()> {
+        self.calls.hand_on().await;
         self.groups.close().await;
         Ok(())
     }

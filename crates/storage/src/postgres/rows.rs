@@ -2,8 +2,9 @@
 
 use super::error::DbError;
 use crate::codec::{self, CodecError};
-use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
+use crate::records::{CallRecord, ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
 use lendpay_domain::buyer::Description;
+use lendpay_domain::calls::Call;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::event::{Actor, Event, EventPage, Subject};
 use lendpay_domain::key::KeyInUse;
@@ -161,6 +162,10 @@ pub(super) fn buyer(row: &Row) -> Read<(BuyerId, StoredBuyer<Description>)> {
         }
         _ => Err(Damaged),
     }
+}
+
+pub(super) fn call(row: &Row) -> Read<Call> {
+    Ok(Reader::new(row).body::<CallRecord<'_>>()?.try_into()?)
 }
 
 /// What the typed columns say of a change.

@@ -120,6 +120,19 @@ statements! {
          AND registration_number = $5 AND ($1::uuid IS NULL OR partner_id = $1) \
          AND ($2::uuid IS NULL OR (partner_id, buyer_id) > ($2, $3::uuid)) ORDER BY partner_id, buyer_id LIMIT $4";
 
+    INSERT_CALLS = "INSERT INTO calls (operation_id, called_at, owner, body) \
+         SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bytea[])";
+    CALLS_OF = "SELECT body FROM calls WHERE operation_id = $1 AND called_at >= $2 ORDER BY called_at DESC LIMIT $3";
+    DELETE_OLD_CALLS = "DELETE FROM calls WHERE called_at < $1";
+    /// The oldest of each owner that has too many bytes: the operator, whoever is not known, or a partner.
+    DELETE_OWNERS_CALLS = "DELETE FROM calls WHERE call_id IN (SELECT call_id FROM (SELECT call_id, owner, \
+         sum(octet_length(body)) OVER (PARTITION BY owner ORDER BY called_at DESC, call_id) AS held FROM calls) AS c \
+         WHERE held > CASE owner WHEN 'operator' THEN $1::bigint WHEN 'nobody' THEN $2::bigint ELSE $3::bigint END)";
+    /// The oldest of all, if all have too many bytes together. After the other: what is too much of one takes no other's space.
+    DELETE_MANY_CALLS = "DELETE FROM calls WHERE call_id IN (SELECT call_id FROM (SELECT call_id, \
+         sum(octet_length(body)) OVER (ORDER BY called_at DESC, call_id) AS held FROM calls) AS c \
+         WHERE held > $1::bigint)";
+
     CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";
     /// Holds everybody else who numbers, and nobody who writes.
     LOCK_COUNTER = "SELECT last FROM change_counter WHERE one = 1 FOR UPDATE";

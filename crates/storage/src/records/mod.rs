@@ -3,6 +3,7 @@
 //! details.
 
 mod buyer;
+mod call;
 mod change;
 mod codes;
 mod offer;
@@ -16,6 +17,7 @@ use rust_decimal::Decimal;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use buyer::DescriptionRecord;
+pub(crate) use call::CallRecord;
 pub(crate) use change::{ChangeRecord, Entry};
 pub(crate) use codes::{offer_type_code, offer_type_of, status_code, status_of};
 pub(crate) use offer::TermsRecord;

@@ -1,6 +1,7 @@
 //! What every store must do. A backend implements [`Backend`] and calls [`cases!`]; each case gets a fresh, empty store.
 
 pub mod buyers;
+pub mod calls;
 pub mod events;
 pub mod exports;
 pub mod imports;
@@ -95,6 +96,11 @@ macro_rules! cases {
             imports::sequences_that_another_store_left_out_are_left_out_here
             imports::every_import_begins_a_new_history_and_nothing_else_does
             imports::the_end_is_that_of_the_last_event
+            calls::a_call_comes_back_exactly
+            calls::the_last_calls_of_an_operation_are_found_in_their_order
+            calls::what_is_too_old_is_not_found
+            calls::what_is_kept_is_there_after_a_crash_and_a_restart
+            calls::nobody_has_more_than_its_share_of_the_space
         }
     };
     (on $backend:ty, $($module:ident::$case:ident)+) => {$(

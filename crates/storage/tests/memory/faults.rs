@@ -4,6 +4,7 @@ use crate::conformance::Backend;
 use crate::conformance::exports::everything;
 use crate::model;
 use lendpay_domain::buyer::Buyer;
+use lendpay_domain::calls::Call;
 use lendpay_domain::change::Record;
 use lendpay_domain::command::{AddKey, AddKeyOutcome, Command, CreateBuyer, MoveOffer, PutApplication};
 use lendpay_domain::event::EventPage;
@@ -15,8 +16,8 @@ use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
     Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
 };
-use lendpay_domain::store::{Answer, Commands, Export, Exports, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
+use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use lendpay_storage::ImportError;
 use lendpay_storage::MemoryStore;
 use std::any::Any;
@@ -166,6 +167,16 @@ impl<const F: u8> Queries for Faulty<F> {
             page.events.remove(2);
         }
         Ok(page)
+    }
+}
+
+impl<const F: u8> Calls for Faulty<F> {
+    fn note_call(&self, call: Call) {
+        self.store.note_call(call);
+    }
+
+    async fn calls_of(&self, operation: OperationId, now: Timestamp) -> Answer<Vec<Call>> {
+        self.store.calls_of(operation, now).await
     }
 }
 

@@ -7,7 +7,9 @@ mod faults;
 mod model;
 
 use conformance::Backend;
+use conformance::calls::KeepsCalls;
 use lendpay_domain::Timestamp;
+use lendpay_domain::calls::Keeping;
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
 use lendpay_storage::ImportError;
@@ -35,6 +37,12 @@ impl Backend for Memory {
     /// There is nothing to open.
     async fn reopen(self) -> Self {
         self
+    }
+}
+
+impl KeepsCalls for Memory {
+    async fn keeping(keeping: Keeping) -> Self {
+        Self(MemoryStore::keeping(keeping).into())
     }
 }
 

@@ -11,8 +11,10 @@ mod rules;
 mod values;
 
 use conformance::Backend;
+use conformance::calls::KeepsCalls;
 use lendpay_cluster::Cluster;
 use lendpay_domain::Timestamp;
+use lendpay_domain::calls::Keeping;
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
 use lendpay_storage::postgres::migrate;
@@ -76,6 +78,15 @@ async fn import(
 
 async fn open(address: &PostgresAddress) -> PostgresStore {
     PostgresStore::open(address, PostgresOptions::default()).await.expect("opens")
+}
+
+impl KeepsCalls for Postgres {
+    async fn keeping(keeping: Keeping) -> Self {
+        let backend = Self::fresh().await;
+        let options = PostgresOptions { calls: keeping, ..PostgresOptions::default() };
+        let store = PostgresStore::open(&backend.address, options).await.expect("opens").into();
+        Self { store, ..backend }
+    }
 }
 
 cases!(Postgres);

@@ -39,20 +39,20 @@ async fn every_status_and_action_before_at_and_after_expiry() {
     for (n, row, action, now) in cases {
         let ruling = row.standing().decide(action, at(now));
         let case = format!("{} {action:?} {} at {now}", row.status, row.terms.offer_type);
-        let (mut wanted, mut illegal) = (row.clone(), None);
+        let mut wanted = row.clone();
         let moved = match ruling.verdict {
             Verdict::Moves(transition) => Some(transition),
-            Verdict::Stands => None,
-            Verdict::Illegal(why) => {
-                illegal = Some(why);
-                None
-            }
+            Verdict::Stands | Verdict::Illegal(_) => None,
         };
         for transition in ruling.expired.into_iter().chain(moved) {
             (wanted.status, wanted.status_changed_at) = (transition.status, transition.at);
             changes += 1;
         }
-        let is = illegal.map_or(MoveOutcome::Done(wanted.clone()), MoveOutcome::Illegal);
+        let is = match ruling.verdict {
+            Verdict::Moves(_) => MoveOutcome::Done(wanted.clone()),
+            Verdict::Stands => MoveOutcome::Unchanged(wanted.clone()),
+            Verdict::Illegal(illegal) => MoveOutcome::Illegal(illegal),
+        };
         let command = if action == Action::Accept { accept(1, n, now) } else { go(n, action, now) };
         assert_eq!(store.run(command).await, Ok(is), "{case}");
         // What is stored, not what a reader would make of it.

@@ -86,6 +86,13 @@ pub(super) const UNTIL: Parameter = Parameter {
     schema: date_time,
 };
 
+const BAD_OPERATION: &str = "must be 32 hexadecimal digits";
+
+/// The failure of what should be the id of an operation.
+pub(super) fn bad_operation(name: &str) -> Failure {
+    OperatorFailure::BadFields(vec![format!("{name}: {BAD_OPERATION}")]).into()
+}
+
 /// Reads the filters of a request.
 pub(super) struct Filters<'a> {
     request: &'a OperatorRequest,
@@ -120,7 +127,7 @@ impl<'a> Filters<'a> {
     }
 
     pub fn operation(&mut self) -> Option<OperationId> {
-        self.get(&OPERATION_ID, |text| OperationId::parse(text).ok_or("must be 32 hexadecimal digits"))
+        self.get(&OPERATION_ID, |text| OperationId::parse(text).ok_or(BAD_OPERATION))
     }
 
     /// The wanted types; all of them without a filter.

@@ -6,6 +6,7 @@ mod filters;
 pub(crate) mod get_application;
 pub(crate) mod get_buyer;
 pub(crate) mod get_offer;
+pub(crate) mod get_operation;
 pub(crate) mod get_partner;
 pub(crate) mod health;
 pub(crate) mod list_all_offers;
@@ -35,7 +36,7 @@ use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::store::{Commands, Exports, Queries};
+use lendpay_domain::store::{Calls, Commands, Exports, Queries};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
 use request::OperatorRequest;
 use std::sync::Arc;
@@ -54,6 +55,7 @@ impl<S> Operator<S> {
             self.failures.count(request.context.peer)?;
             return Err(failure.into());
         }
+        request.context.set_actor(Actor::Operator);
         let mut problems = Vec::new();
         for (n, (name, _)) in request.query.iter().enumerate() {
             if !O::QUERY.iter().any(|known| known.name == *name) {

@@ -95,6 +95,10 @@ impl<S: Commands> MoveOfferApi<S> {
         let command = MoveOffer { partner: None, application, offer, action, stamp: request.stamp() };
         match store.run(command).await? {
             MoveOutcome::Done(offer) => Ok(Moved::Offer(Json(offer.into()))),
+            MoveOutcome::Unchanged(offer) => {
+                request.context.set_unchanged();
+                Ok(Moved::Offer(Json(offer.into())))
+            }
             MoveOutcome::Illegal(illegal) => Err(OperatorFailure::IllegalMove(illegal).into()),
             MoveOutcome::NotFound => Err(not_found(Resource::Offer)),
         }

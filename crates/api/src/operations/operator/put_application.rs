@@ -49,7 +49,10 @@ impl<S: Commands> PutApplicationApi<S> {
         let answer = Json(Application::new(id, partner));
         match store.run(PutApplication { id, partner, stamp: request.stamp() }).await? {
             PutApplicationOutcome::Created => Ok(Put::Created(answer)),
-            PutApplicationOutcome::Unchanged => Ok(Put::Unchanged(answer)),
+            PutApplicationOutcome::Unchanged => {
+                request.context.set_unchanged();
+                Ok(Put::Unchanged(answer))
+            }
             PutApplicationOutcome::OwnedByAnother => Err(Failure::from(OperatorFailure::ApplicationOwned).into()),
             PutApplicationOutcome::NoPartner => Err(not_found(Resource::Partner).into()),
         }

@@ -1,15 +1,18 @@
 //! A store that does as it is told until it is told to fail.
 
 use lendpay_domain::buyer::Buyer;
+use lendpay_domain::calls::Call;
 use lendpay_domain::command::Command;
 use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
-use lendpay_domain::query::{Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope};
-use lendpay_domain::store::{Answer, Commands, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
+use lendpay_domain::query::{
+    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+};
+use lendpay_domain::store::{Answer, Calls, Commands, Queries};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, StoreError, Timestamp};
 use std::sync::Mutex;
 
 /// What requests ask of a store.
@@ -130,5 +133,14 @@ impl<S: Queries> Queries for Rigged<S> {
     }
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
         self.step(Step::Find, self.inner.find_events(query)).await
+    }
+}
+
+impl<S: Calls> Calls for Rigged<S> {
+    fn note_call(&self, call: Call) {
+        self.inner.note_call(call);
+    }
+    async fn calls_of(&self, operation: OperationId, now: Timestamp) -> Answer<Vec<Call>> {
+        self.inner.calls_of(operation, now).await
     }
 }

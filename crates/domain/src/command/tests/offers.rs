@@ -84,18 +84,18 @@ fn every_move_of_every_caller_before_at_and_after_expiry() {
                         }
                         let is = |status, status_changed_at| {
                             let (id, partner, terms) = (offer, partner(1), terms.clone());
-                            MoveOutcome::Done(Offer { id, application, partner, terms, status, status_changed_at })
+                            Offer { id, application, partner, terms, status, status_changed_at }
                         };
                         let to = action.target();
                         let outcome = if allowed(from, action, offer_type) {
                             changes.push(by(mine, moved(to, now)));
-                            is(to, now)
+                            MoveOutcome::Done(is(to, now))
                         } else if match action {
                             Action::Accept => matches!(from, Status::CustomerAccepted | Status::Advanced),
                             Action::Decline => caller.is_some() && from == Status::CustomerDeclined,
                             Action::Advance | Action::Archive => false,
                         } {
-                            is(from, changed())
+                            MoveOutcome::Unchanged(is(from, changed()))
                         } else {
                             let indicative = from == Status::CustomerAccepted && action == Action::Advance;
                             MoveOutcome::Illegal(IllegalMove { from, to, indicative })

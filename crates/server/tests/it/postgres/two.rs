@@ -110,3 +110,20 @@ fn a_key_that_one_process_revokes_is_soon_refused_by_the_other() {
         assert!(begun.as_secs() < 5, "it is still let in");
     }
 }
+
+#[test]
+fn a_call_that_one_process_has_refused_is_found_by_the_other() {
+    let (one, other) = two();
+    let refused = one.create(&client(), "wrong", "a").expect("an answer");
+    let path = format!("/operator/operations/{}", refused.body["operationId"].as_str().expect("an id"));
+    // The first keeps it within a second.
+    loop {
+        let (status, found) = other.operate("GET", &path, None);
+        assert_eq!(status, 200, "{found}");
+        if let Some(call) = found["calls"].get(0) {
+            assert_eq!((&call["status"], &call["errorCode"]), (&401.into(), &"InvalidApiKey".into()));
+            break;
+        }
+    }
+    assert_eq!(one.operate("GET", &path, None), other.operate("GET", &path, None));
+}

@@ -114,7 +114,8 @@ pub(crate) fn or_absent<T>(result: io::Result<T>) -> io::Result<Option<T>> {
     }
 }
 
-fn sync_directory(path: &Path) -> io::Result<()> {
+/// Makes the names in a directory durable.
+pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
