@@ -38,12 +38,12 @@ The operations are those of <a href=\"/docs\">the document</a>; nothing of this 
 pub(super) fn html() -> String {
     let keys = KEYS.map(|key| [code(key.key), escape(key.about)]);
     let offers = OFFERS.map(|offer| [code(offer.id), escape(offer.about)]);
+    let of_key = format!("The Idempotency-Key that a buyer with the name {BUYER_OF_KEY} alone was created with.");
     let others = [
         (PARTNER, "The partner that the keys belong to."),
         (APPLICATION, "Its application, to which the offers belong."),
         (BUYER, "A buyer of it."),
-        (IDEMPOTENCY_KEY, "The Idempotency-Key that another buyer was created with, which has a name only:"),
-        (BUYER_OF_KEY, "the name."),
+        (IDEMPOTENCY_KEY, of_key.as_str()),
         (OTHER_APPLICATION, "An application of another partner."),
         (OTHER_OFFER, "The offer of that application."),
     ]
