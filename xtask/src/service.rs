@@ -64,6 +64,13 @@ impl Demo {
         anyhow::bail!("the demo ended before it was ready")
     }
 
+    /// Makes everything in it as it was in the beginning.
+    pub fn reset(&self, shell: &Shell) -> anyhow::Result<()> {
+        let status = lendpay(shell)?.args(["sandbox", "reset", "--sandbox-url", &self.base]).status()?;
+        ensure!(status.success(), "the demo cannot be reset");
+        Ok(())
+    }
+
     /// What there is to try, for a program's environment.
     pub fn to_try(&self) -> anyhow::Result<Vec<(&'static str, String)>> {
         let offer = |at: usize| self.offers.get(at).cloned().context("the demo has too few offers");

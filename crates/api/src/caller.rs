@@ -8,7 +8,7 @@ use crate::tokens::{Refusal, Tokens};
 use crate::turns::Turns;
 use lendpay_domain::PartnerId;
 use lendpay_domain::event::Actor;
-use lendpay_domain::key::{Access, Area, Areas, KeyHash};
+use lendpay_domain::key::{Access, ApiKey, Area, Areas, KeyHash};
 use lendpay_domain::store::{Commands, Queries};
 use poem::http::{HeaderMap, header};
 use poem::{Request, RequestBody};
@@ -21,13 +21,21 @@ pub(crate) const KEY_HEADER: &str = "x-service-apikey";
 
 /// What a request presents. Extracting it never fails, so that an operation decides in which order things are checked.
 pub(crate) struct Credentials {
-    key: Option<Result<KeyHash, Unreadable>>,
+    key: Option<Result<PresentedKey, Unreadable>>,
     token: Option<Result<Token, Unreadable>>,
 }
 
 /// The header is there more than once, or holds what no key or token holds.
 #[derive(Clone, Copy)]
 struct Unreadable;
+
+/// An API key that somebody presents.
+#[derive(Clone, Copy)]
+struct PresentedKey {
+    hash: KeyHash,
+    /// Whether it looks like a key of a sandbox.
+    of_sandbox: bool,
+}
 
 /// A bearer token. It has no `Debug`, so that it gets into no log by accident.
 struct Token(Box<str>);
@@ -36,7 +44,9 @@ impl Credentials {
     fn of(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(KEY_HEADER).iter();
         let key = values.next().map(|value| match (value.to_str(), values.next()) {
-            (Ok(text), None) => Ok(KeyHash::of(text)),
+            (Ok(text), None) => {
+                Ok(PresentedKey { hash: KeyHash::of(text), of_sandbox: text.starts_with(ApiKey::SANDBOX_PREFIX) })
+            }
             _ => Err(Unreadable),
         });
         let mut values = headers.get_all(header::AUTHORIZATION).iter();
@@ -76,6 +86,8 @@ pub(crate) struct Gate {
     pub limiter: Option<Arc<Limiter>>,
     /// How many of a partner's requests are worked on at once.
     pub turns: Arc<Turns>,
+    /// A sandbox takes keys of sandboxes, and no others; every other service takes no key of a sandbox.
+    pub of_sandbox: bool,
 }
 
 /// Who a caller is, before it is asked what it may do.
@@ -131,7 +143,10 @@ impl Gate {
             let token = presented.as_ref().map_err(|Unreadable| Failure::InvalidToken)?;
             return holder_of(store, self.tokens.as_deref().ok_or(Failure::InvalidToken)?, token, context).await;
         };
-        let hash = presented.map_err(|Unreadable| Failure::InvalidApiKey)?;
+        let PresentedKey { hash, of_sandbox } = presented.map_err(|Unreadable| Failure::InvalidApiKey)?;
+        if of_sandbox != self.of_sandbox {
+            return Err(Failure::InvalidApiKey);
+        }
         let key = store.find_key(hash).await?.filter(|key| key.is_valid(context.at)).ok_or(Failure::InvalidApiKey)?;
         let caller = Caller { partner: key.partner, actor: Actor::Key(key.id), areas: key.areas };
         context.set_partner(caller.partner);

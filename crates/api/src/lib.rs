@@ -27,6 +27,7 @@ mod random;
 mod rate_limit;
 mod refusal;
 mod request_body;
+pub mod sandbox;
 mod shell;
 mod side;
 mod tokens;

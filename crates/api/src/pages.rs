@@ -47,6 +47,12 @@ impl Pages {
     }
 }
 
+/// A page without scripts.
+pub(crate) fn plain_page(html: String) -> impl Endpoint<Output = Response> {
+    let policy = policy(&html, None);
+    Page::new("text/html; charset=utf-8", html, Some(policy)).serve()
+}
+
 /// Adds what Swagger UI's page lacks: the document type, the language and the viewport.
 fn complete(html: &str) -> String {
     const HEAD: &str = "<head>\n    <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">";

@@ -16,6 +16,7 @@ use crate::operations::list_events::ListEventsApi;
 use crate::operations::list_offers::ListOffersApi;
 use crate::operations::move_offer::Moves;
 use crate::rate_limit::{Limiter, RateLimit};
+use crate::sandbox::{self, Sandbox};
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::tokens::OAuth;
@@ -40,6 +41,15 @@ pub struct PartnerSettings {
     pub rate_limit: Option<RateLimit>,
     /// Who collects traces.
     pub traces: Option<Arc<dyn Traces>>,
+    /// What a sandbox lets its users do besides the operations. With it the service is a sandbox.
+    pub sandbox: Option<Arc<dyn Sandbox>>,
+}
+
+impl PartnerSettings {
+    /// The side that partners reach.
+    pub const fn side(&self) -> Side {
+        if self.sandbox.is_some() { Side::Sandbox } else { Side::Partner }
+    }
 }
 
 /// The operations. The document lists them in this order.
@@ -76,18 +86,26 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
     settings: PartnerSettings,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
+    let side = settings.side();
     let (tokens, token_url) = settings.oauth.map(|oauth| (oauth.tokens, oauth.token_url)).unzip();
-    let gate =
-        Gate { tokens, limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))), turns: Arc::default() };
+    let gate = Gate {
+        tokens,
+        limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))),
+        turns: Arc::default(),
+        of_sandbox: side == Side::Sandbox,
+    };
     let document = partner::served(token_url.as_deref());
-    let (pages, mut routes) = document.pages().add(Route::new(), "");
-    routes.extend(document.routes(Side::Partner));
+    let (mut pages, mut routes) = document.pages().add(Route::new(), "");
+    if let Some(sandbox) = &settings.sandbox {
+        pages = sandbox::add(pages, &mut routes, sandbox, &clock);
+    }
+    routes.extend(document.routes(side));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let operations = operations(Arc::clone(&store), gate, settings.buyer_checks);
-    let operations = OpenApiService::new(operations, "", "").into_endpoint();
-    let inner = Inside { operations, pages };
+    let operations =
+        OpenApiService::new(operations(Arc::clone(&store), gate, settings.buyer_checks), "", "").into_endpoint();
+    let inner = Inside { operations, pages, provokes: side == Side::Sandbox };
     let PartnerSettings { limits, traces, .. } = settings;
-    Shell { inner, store, clock, limits, routes: Routes(routes), side: Side::Partner, counts, traces }
+    Shell { inner, store, clock, limits, routes: Routes(routes), side, counts, traces }
 }
 
 /// The operations beside the pages. Nested in the pages' router they would cost every request a second look-up, a
@@ -95,6 +113,8 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
 struct Inside {
     operations: BoxEndpoint<'static, Response>,
     pages: Route,
+    /// Whether requests may ask for an answer, as in a sandbox.
+    provokes: bool,
 }
 
 impl Endpoint for Inside {
@@ -103,7 +123,11 @@ impl Endpoint for Inside {
     async fn call(&self, request: Request) -> poem::Result<Response> {
         let path = request.uri().path();
         if path.starts_with("/lending/") || path.starts_with("/payments/") || path == "/events" {
-            self.operations.call(request).await
+            if self.provokes {
+                sandbox::provoke(&self.operations, request).await
+            } else {
+                self.operations.call(request).await
+            }
         } else {
             self.pages.call(request).await
         }

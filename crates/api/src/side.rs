@@ -1,10 +1,12 @@
-//! The two sides of the service: what partners reach and what the operator reaches.
+//! The sides of the service: what partners reach and what the operator reaches.
 
 /// A side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// Partners, on the public listener.
     Partner,
+    /// Partners of a sandbox, in place of [`Self::Partner`] (contract 2.16).
+    Sandbox,
     /// The operator, on a listener of its own.
     Operator,
 }
@@ -25,15 +27,15 @@ impl Side {
     pub(crate) fn shape(self, path: &str) -> Shape {
         match self {
             Self::Operator => Shape::Operator,
-            Self::Partner if is_lending(path) => Shape::Lending,
-            Self::Partner => Shape::Payments,
+            Self::Partner | Self::Sandbox if is_lending(path) => Shape::Lending,
+            Self::Partner | Self::Sandbox => Shape::Payments,
         }
     }
 
     /// Whether pages of any origin may call and read the answers (contract 1.1). The operator's listener tells browsers
     /// nothing of the kind: a page that the operator happens to have open must not reach it, not even to read an error.
     pub(crate) const fn is_open_to_pages(self) -> bool {
-        matches!(self, Self::Partner)
+        !matches!(self, Self::Operator)
     }
 }
 

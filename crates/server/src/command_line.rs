@@ -5,7 +5,7 @@ use crate::client::{
     PartnerCommand,
 };
 use crate::completions::CompletionsCommand;
-use crate::settings::{Demo, Export, HistoryCommand, Import, KeptIn, Migrate, Serve};
+use crate::settings::{Export, HistoryCommand, Import, KeptIn, Migrate, Sandbox, Serve};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -21,8 +21,10 @@ pub struct CommandLine {
 pub enum Command {
     /// Run the service until SIGTERM or Ctrl-C.
     Serve(Box<Serve>),
-    /// Try the service: a throw-away store with a partner, a key and a few offers.
-    Demo(Box<Demo>),
+    /// Try the service, or test a client: a sandbox with fixed keys, offers and buyers, in which every answer can be
+    /// provoked and the clock be moved.
+    #[command(visible_alias = "demo")]
+    Sandbox(Box<Sandbox>),
     /// Write everything to a file: from a stopped store, or from the running service.
     Export(Export),
     /// Read an export into a stopped store.

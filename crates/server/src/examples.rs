@@ -6,7 +6,9 @@ use clap::{Command, CommandFactory, Parser};
 const EXAMPLES: &[(&str, &[&str])] = &[
     ("", &["demo", "serve --help", "partner list"]),
     ("serve", &["--store sled:./lendpay-data --operator-key-file operator.key"]),
-    ("demo", &["", "--listen 127.0.0.1:9000 --data ./demo-data"]),
+    ("sandbox", &["", "--listen 127.0.0.1:9000 --data ./sandbox-data", "clock +30d"]),
+    ("sandbox clock", &["+30d", "+90s --sandbox-url http://sandbox.example:8080"]),
+    ("sandbox reset", &[""]),
     ("export", &["backup.ndjson --store sled:./lendpay-data", "backup.ndjson --running"]),
     ("import", &["backup.ndjson --store sled:./restored-data"]),
     ("verify", &["--store sled:./lendpay-data"]),

@@ -3,7 +3,6 @@
 mod client;
 mod command_line;
 mod completions;
-mod demo;
 mod examples;
 mod listener;
 mod metrics;
@@ -11,6 +10,7 @@ mod oauth;
 mod outgoing;
 mod printable;
 mod runtime;
+mod sandbox;
 mod secret_file;
 mod serve;
 mod settings;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 fn run() -> Result<(), String> {
     match examples::parse::<CommandLine>().command {
         Command::Serve(serve) => serve::run(&serve),
-        Command::Demo(demo) => demo::run(&demo),
+        Command::Sandbox(sandbox) => sandbox::run(&sandbox),
         Command::Export(export) => transfer::export(&export),
         Command::Import(import) => transfer::import(&import),
         Command::Verify(kept) => transfer::verify(&kept),

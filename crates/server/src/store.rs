@@ -1,6 +1,7 @@
 //! The kinds of stores, and what the service needs of one besides the ports.
 
 use crate::printable;
+use crate::sandbox;
 use crate::settings::Common;
 use lendpay_domain::Store;
 use lendpay_domain::calls::Keeping;
@@ -72,10 +73,28 @@ impl Kept for PostgresStore {
     }
 }
 
-/// Opens the embedded store in a directory; with `rebuild_index` its index is rebuilt.
-pub fn open_sled(path: &Path, settings: &Common, rebuild_index: bool) -> Result<EmbeddedStore, String> {
+/// How an embedded store is opened.
+pub fn embedded_options(settings: &Common) -> EmbeddedOptions {
     let mut options = EmbeddedOptions::default();
     options.cache_capacity = u64::from(settings.cache) << 20;
+    options
+}
+
+/// Refuses the directory of a sandbox: its keys are public.
+pub fn no_sandbox(path: &Path) -> Result<(), String> {
+    if sandbox::is_one(path) {
+        return Err(format!(
+            "{} is the directory of a sandbox; run `lendpay sandbox --data` on it, or choose another directory",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// Opens the embedded store in a directory; with `rebuild_index` its index is rebuilt.
+pub fn open_sled(path: &Path, settings: &Common, rebuild_index: bool) -> Result<EmbeddedStore, String> {
+    no_sandbox(path)?;
+    let mut options = embedded_options(settings);
     options.rebuild_index = rebuild_index;
     options.calls = keeping(settings);
     let store = EmbeddedStore::open(path, options).map_err(|error| error.to_string())?;

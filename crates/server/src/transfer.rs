@@ -5,6 +5,7 @@ mod file;
 use crate::client::http::Client;
 use crate::runtime;
 use crate::settings::{Access, Export, HistoryCommand, Import, KeptIn, Migrate, StorePlace};
+use crate::store::no_sandbox;
 use crate::system_clock::SystemClock;
 use file::{Destination, Tee, of_records, source, unbounded};
 use lendpay_api::Clock as _;
@@ -157,6 +158,7 @@ async fn add_all(
     let now = SystemClock.now();
     match place {
         StorePlace::Sled(path) => {
+            no_sandbox(path)?;
             let mut import = EmbeddedImport::begin(path, options(), merge, now).map_err(&failed)?;
             for record in records {
                 import.add(record?).map_err(&failed)?;

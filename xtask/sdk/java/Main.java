@@ -1,5 +1,6 @@
 import com.lendpay.partner.ApiClient;
 import com.lendpay.partner.ApiException;
+import com.lendpay.partner.api.EventsApi;
 import com.lendpay.partner.api.LendingApi;
 import com.lendpay.partner.api.PaymentsApi;
 import com.lendpay.partner.model.BankAccount;
@@ -9,6 +10,7 @@ import com.lendpay.partner.model.NewBuyer;
 import com.lendpay.partner.model.OfferStatus;
 import com.lendpay.partner.model.OfferType;
 import com.lendpay.partner.model.PaymentsError;
+import java.io.IOException;
 import java.util.UUID;
 
 /** The generated Java client against the running service: every kind of answer, read through its types. */
@@ -16,6 +18,20 @@ final class Main {
     private static final UUID APPLICATION = id("LENDPAY_APPLICATION");
     private static final UUID INDICATIVE = id("LENDPAY_INDICATIVE");
     private static final UUID DECLINED = id("LENDPAY_DECLINED");
+    private static final UUID OFFER = id("LENDPAY_OFFER");
+    private static final String KEY = System.getenv("LENDPAY_KEY");
+
+    /** What the sandbox is asked for, and what AcceptOffer answers then. */
+    private record Provoked(String asked, int status, String code) {}
+
+    private static final Provoked[] PROVOKED = {
+        new Provoked("bad-request", 400, "BadRequest"),
+        new Provoked("timeout", 408, "Timeout"),
+        new Provoked("request-too-large", 413, "RequestTooLarge"),
+        new Provoked("rate-limited", 429, "RateLimited"),
+        new Provoked("internal-error", 500, "InternalError"),
+        new Provoked("unavailable", 503, "Unavailable"),
+    };
 
     private interface Call {
         void make() throws ApiException;
@@ -24,7 +40,7 @@ final class Main {
     private Main() {}
 
     public static void main(String[] arguments) throws Exception {
-        var client = client(System.getenv("LENDPAY_KEY"));
+        var client = client(KEY);
         var lending = new LendingApi(client);
         var payments = new PaymentsApi(client);
         createAndReplay(payments);
@@ -39,7 +55,9 @@ final class Main {
         var stranger = new LendingApi(client("lendpay_wrong"));
         var refused = failure(401, () -> stranger.acceptOffer(APPLICATION, INDICATIVE, null));
         check(read(client, refused, LendingError.class).getErrorCode().equals("InvalidApiKey"), "401");
-        readme(System.getenv("LENDPAY_BASE"), System.getenv("LENDPAY_KEY"), APPLICATION, INDICATIVE);
+        everyOtherStatus(client);
+        repeatAfterLostReplies(client);
+        readme(System.getenv("LENDPAY_BASE"), KEY, APPLICATION, INDICATIVE);
         System.out.println("java: all answers as expected");
     }
 
@@ -78,10 +96,61 @@ final class Main {
         check(offer.getRedirectUrl() != null && offer.getAnnualPercentageRate() == 0.0905, "the terms");
     }
 
+    private static void everyOtherStatus(ApiClient client) throws Exception {
+        for (var provoked : PROVOKED) {
+            var asking = new LendingApi(client(KEY, provoked.asked()));
+            var error = failure(provoked.status(), () -> asking.acceptOffer(APPLICATION, OFFER, null));
+            check(read(client, error, LendingError.class).getErrorCode().equals(provoked.code()), provoked.code());
+        }
+        var stranger = new LendingApi(client("lendpay_sandbox_key_without_areas"));
+        var refused = failure(403, () -> stranger.acceptOffer(APPLICATION, OFFER, null));
+        check(read(client, refused, LendingError.class).getErrorCode().equals("InsufficientScope"), "403");
+        failure(304, () -> new LendingApi(client).getOffer(APPLICATION, OFFER, "*"));
+        var text = new PaymentsApi(client(KEY, "unsupported-media-type"));
+        var unsupported = failure(415, () -> text.createBuyer(new NewBuyer(), null));
+        check(!read(client, unsupported, PaymentsError.class).getTitle().isEmpty(), "415");
+        var used = failure(422, () -> new PaymentsApi(client).createBuyer(new NewBuyer(), "sandbox-used"));
+        check(!read(client, used, PaymentsError.class).getTitle().isEmpty(), "422");
+    }
+
+    private static void repeatAfterLostReplies(ApiClient client) throws ApiException {
+        var losing = client(KEY, "lost-reply");
+        lost(() -> new LendingApi(losing).acceptOffer(APPLICATION, OFFER, null));
+        var offer = new LendingApi(client).acceptOffer(APPLICATION, OFFER, null);
+        check(offer.getStatus() == OfferStatus.CUSTOMER_ACCEPTED, "the repeated accept");
+        var happened = new EventsApi(client).listEvents(null, null, null).getItems().stream();
+        var accepted = happened.filter(event -> event.getType().getValue().equals("offer.accepted"));
+        check(accepted.filter(event -> OFFER.equals(event.getOfferId())).count() == 1, "one acceptance");
+
+        var payments = new PaymentsApi(client);
+        var wanted = new NewBuyer().name("Westwind Bicycles Ltd").registrationNumber("lost");
+        var key = UUID.randomUUID().toString();
+        lost(() -> new PaymentsApi(losing).createBuyer(wanted, key));
+        var again = payments.createBuyerWithHttpInfo(wanted, key);
+        check(again.getHeaders().toString().toLowerCase().contains("idempotency-replayed=[true]"), "the repeated buyer");
+        check(payments.listBuyers("lost", null, null).getItems().size() == 1, "one buyer");
+    }
+
+    private static void lost(Call call) {
+        try {
+            call.make();
+        } catch (ApiException error) {
+            check(error.getCause() instanceof IOException, "a lost reply, not " + error);
+            return;
+        }
+        throw new AssertionError("a reply that should be lost");
+    }
+
     private static ApiClient client(String key) {
         var client = new ApiClient();
         client.updateBaseUri(System.getenv("LENDPAY_BASE"));
         client.setRequestInterceptor(request -> request.header("X-Service-ApiKey", key));
+        return client;
+    }
+
+    private static ApiClient client(String key, String asked) {
+        var client = client(key);
+        client.setRequestInterceptor(request -> request.header("X-Service-ApiKey", key).header("X-Sandbox", asked));
         return client;
     }
 

@@ -2,7 +2,7 @@
 
 import os
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from lendpay_partner import (
     ApiClient,
@@ -10,6 +10,7 @@ from lendpay_partner import (
     BankAccount,
     BuyerType,
     Configuration,
+    EventsApi,
     LendingApi,
     LendingError,
     NewBuyer,
@@ -24,15 +25,29 @@ from lendpay_partner.exceptions import (
     NotFoundException,
     UnauthorizedException,
 )
+from urllib3.exceptions import HTTPError
 
 BASE = os.environ["LENDPAY_BASE"]
+KEY = os.environ["LENDPAY_KEY"]
+OFFER = uuid.UUID(os.environ["LENDPAY_OFFER"])
 APPLICATION = uuid.UUID(os.environ["LENDPAY_APPLICATION"])
 INDICATIVE = uuid.UUID(os.environ["LENDPAY_INDICATIVE"])
 DECLINED = uuid.UUID(os.environ["LENDPAY_DECLINED"])
 
+# What the sandbox is asked for, and what AcceptOffer answers then.
+PROVOKED = [
+    ("bad-request", 400, "BadRequest"),
+    ("timeout", 408, "Timeout"),
+    ("request-too-large", 413, "RequestTooLarge"),
+    ("rate-limited", 429, "RateLimited"),
+    ("internal-error", 500, "InternalError"),
+    ("unavailable", 503, "Unavailable"),
+]
 
-def client(key: str) -> ApiClient:
-    return ApiClient(Configuration(host=BASE, api_key={"ApiKey": key}))
+
+def client(key: str, asked: str | None = None) -> ApiClient:
+    configuration = Configuration(host=BASE, api_key={"ApiKey": key})
+    return ApiClient(configuration, "X-Sandbox" if asked else None, asked)
 
 
 def lending_error(error: ApiException) -> LendingError:
@@ -94,6 +109,54 @@ def failures(lending: LendingApi, payments: PaymentsApi) -> None:
         assert lending_error(error).error_code == "InvalidApiKey"
 
 
+def failure(call: Callable[[], object]) -> ApiException:
+    try:
+        call()
+    except ApiException as error:
+        return error
+    raise AssertionError("no failure where one was due")
+
+
+def every_other_status(lending: LendingApi, payments: PaymentsApi) -> None:
+    for asked, status, code in PROVOKED:
+        provoked = LendingApi(client(KEY, asked))
+        error = failure(lambda: provoked.accept_offer(APPLICATION, OFFER))
+        assert (error.status, lending_error(error).error_code) == (status, code)
+    stranger = LendingApi(client("lendpay_sandbox_key_without_areas"))
+    error = failure(lambda: stranger.accept_offer(APPLICATION, OFFER))
+    assert (error.status, lending_error(error).error_code) == (403, "InsufficientScope")
+    error = failure(lambda: lending.get_offer(APPLICATION, OFFER, if_none_match="*"))
+    assert error.status == 304
+    text = PaymentsApi(client(KEY, "unsupported-media-type"))
+    error = failure(lambda: text.create_buyer(NewBuyer()))
+    assert error.status == 415 and isinstance(error.data, PaymentsError)
+    error = failure(lambda: payments.create_buyer(NewBuyer(), idempotency_key="sandbox-used"))
+    assert error.status == 422 and isinstance(error.data, PaymentsError)
+
+
+def lost(call: Callable[[], object]) -> None:
+    try:
+        call()
+    except HTTPError:
+        return
+    raise AssertionError("a reply that should be lost")
+
+
+def repeat_after_lost_replies(lending: LendingApi, payments: PaymentsApi, events: EventsApi) -> None:
+    losing = client(KEY, "lost-reply")
+    lost(lambda: LendingApi(losing).accept_offer(APPLICATION, OFFER))
+    assert lending.accept_offer(APPLICATION, OFFER).status is OfferStatus.CUSTOMERACCEPTED
+    happened = [event.offer_id for event in events.list_events().items if event.type.value == "offer.accepted"]
+    assert happened.count(OFFER) == 1
+
+    wanted = NewBuyer(name="Westwind Bicycles Ltd", registration_number="lost")
+    key = str(uuid.uuid4())
+    lost(lambda: PaymentsApi(losing).create_buyer(wanted, idempotency_key=key))
+    again = payments.create_buyer_with_http_info(wanted, idempotency_key=key)
+    assert header(again.headers, "Idempotency-Replayed") == "true"
+    assert len(payments.list_buyers(registration_number="lost").items) == 1
+
+
 def readme(base: str, key: str, application_id: uuid.UUID, offer_id: uuid.UUID) -> None:
     with ApiClient(Configuration(host=base, api_key={"ApiKey": key})) as api:
         offer = LendingApi(api).accept_offer(application_id, offer_id)
@@ -103,11 +166,13 @@ def readme(base: str, key: str, application_id: uuid.UUID, offer_id: uuid.UUID) 
 
 
 def main() -> None:
-    with client(os.environ["LENDPAY_KEY"]) as api:
+    with client(KEY) as api:
         create_and_replay(PaymentsApi(api))
         accept_with_nulls(LendingApi(api))
         failures(LendingApi(api), PaymentsApi(api))
-    readme(BASE, os.environ["LENDPAY_KEY"], APPLICATION, INDICATIVE)
+        every_other_status(LendingApi(api), PaymentsApi(api))
+        repeat_after_lost_replies(LendingApi(api), PaymentsApi(api), EventsApi(api))
+    readme(BASE, KEY, APPLICATION, INDICATIVE)
     print("python: all answers as expected")
 
 

@@ -6,6 +6,8 @@ import { randomUUID } from "node:crypto";
 import { env } from "node:process";
 import {
   Configuration,
+  EventsApi,
+  FetchError,
   LendingApi,
   LendingErrorFromJSON,
   PaymentsApi,
@@ -23,9 +25,23 @@ function variable(name: string): string {
 const applicationId = variable("LENDPAY_APPLICATION");
 const indicative = variable("LENDPAY_INDICATIVE");
 const declined = variable("LENDPAY_DECLINED");
-const configuration = (apiKey: string) => new Configuration({ basePath: variable("LENDPAY_BASE"), apiKey });
-const lending = new LendingApi(configuration(variable("LENDPAY_KEY")));
-const payments = new PaymentsApi(configuration(variable("LENDPAY_KEY")));
+const offerId = variable("LENDPAY_OFFER");
+const key = variable("LENDPAY_KEY");
+const basePath = variable("LENDPAY_BASE");
+const configuration = (apiKey: string) => new Configuration({ basePath, apiKey });
+const asking = (asked: string) => new Configuration({ basePath, apiKey: key, headers: { "X-Sandbox": asked } });
+const lending = new LendingApi(configuration(key));
+const payments = new PaymentsApi(configuration(key));
+
+// What the sandbox is asked for, and what AcceptOffer answers then.
+const provoked: [string, number, string][] = [
+  ["bad-request", 400, "BadRequest"],
+  ["timeout", 408, "Timeout"],
+  ["request-too-large", 413, "RequestTooLarge"],
+  ["rate-limited", 429, "RateLimited"],
+  ["internal-error", 500, "InternalError"],
+  ["unavailable", 503, "Unavailable"],
+];
 
 async function createAndReplay(): Promise<void> {
   const newBuyer: NewBuyer = {
@@ -67,21 +83,54 @@ async function failure(call: Promise<unknown>, status: number): Promise<unknown>
   } catch (error) {
     assert(error instanceof ResponseError, String(error));
     assert.equal(error.response.status, status);
-    return error.response.json();
+    return status === 304 ? null : error.response.json();
   }
   return assert.fail(`no failure where ${status} was due`);
 }
 
+async function refused(who: LendingApi, offerId: string, status: number, code: string): Promise<void> {
+  const body = await failure(who.acceptOffer({ applicationId, offerId }), status);
+  assert.equal(LendingErrorFromJSON(body).errorCode, code);
+}
+
 async function failures(): Promise<void> {
-  const refused = async (who: LendingApi, offerId: string, status: number, code: string) => {
-    const body = await failure(who.acceptOffer({ applicationId, offerId }), status);
-    assert.equal(LendingErrorFromJSON(body).errorCode, code);
-  };
   await refused(lending, randomUUID(), 404, "OfferNotFound");
   await refused(lending, declined, 409, "OfferDeclined");
   await refused(new LendingApi(configuration("lendpay_wrong")), indicative, 401, "InvalidApiKey");
   const bad = await failure(payments.createBuyer({ newBuyer: { countryCode: "XX" } }), 400);
   assert.match(PaymentsErrorFromJSON(bad).errors[0] ?? "", /^countryCode:/);
+}
+
+async function everyOtherStatus(): Promise<void> {
+  for (const [asked, status, code] of provoked) {
+    await refused(new LendingApi(asking(asked)), offerId, status, code);
+  }
+  const stranger = new LendingApi(configuration("lendpay_sandbox_key_without_areas"));
+  await refused(stranger, offerId, 403, "InsufficientScope");
+  await failure(lending.getOffer({ applicationId, offerId, ifNoneMatch: "*" }), 304);
+  const text = new PaymentsApi(asking("unsupported-media-type"));
+  const unsupported = await failure(text.createBuyer({ newBuyer: {} }), 415);
+  assert.notEqual(PaymentsErrorFromJSON(unsupported).title, undefined);
+  const used = await failure(payments.createBuyer({ newBuyer: {}, idempotencyKey: "sandbox-used" }), 422);
+  assert.notEqual(PaymentsErrorFromJSON(used).title, undefined);
+}
+
+async function repeatAfterLostReplies(): Promise<void> {
+  const losing = asking("lost-reply");
+  await assert.rejects(new LendingApi(losing).acceptOffer({ applicationId, offerId }), FetchError);
+  const offer = await lending.acceptOffer({ applicationId, offerId });
+  assert.equal(offer.status, "CustomerAccepted");
+  const { items } = await new EventsApi(configuration(key)).listEvents();
+  const accepted = items.filter((event) => event.type === "offer.accepted" && event.offerId === offerId);
+  assert.equal(accepted.length, 1);
+
+  const newBuyer: NewBuyer = { name: "Westwind Bicycles Ltd", registrationNumber: "lost" };
+  const idempotencyKey = randomUUID();
+  await assert.rejects(new PaymentsApi(losing).createBuyer({ newBuyer, idempotencyKey }), FetchError);
+  const again = await payments.createBuyerRaw({ newBuyer, idempotencyKey });
+  assert.equal(again.raw.headers.get("Idempotency-Replayed"), "true");
+  const buyers = await payments.listBuyers({ registrationNumber: "lost" });
+  assert.equal(buyers.items.length, 1);
 }
 
 async function readme(basePath: string, key: string, applicationId: string, offerId: string): Promise<void> {
@@ -97,7 +146,9 @@ async function main(): Promise<void> {
   await createAndReplay();
   await acceptWithNulls();
   await failures();
-  await readme(variable("LENDPAY_BASE"), variable("LENDPAY_KEY"), applicationId, indicative);
+  await everyOtherStatus();
+  await repeatAfterLostReplies();
+  await readme(basePath, key, applicationId, indicative);
   console.log("typescript-fetch: all answers as expected");
 }
 

@@ -18,10 +18,24 @@ const baseUrl = variable("LENDPAY_BASE");
 const applicationId = variable("LENDPAY_APPLICATION");
 const indicative = variable("LENDPAY_INDICATIVE");
 const declined = variable("LENDPAY_DECLINED");
+const offerId = variable("LENDPAY_OFFER");
+const key = variable("LENDPAY_KEY");
 const accept = "/lending/applications/{applicationId}/offers/{offerId}/accept";
 
 const client = (key: string) => createClient<paths>({ baseUrl, headers: { "X-Service-ApiKey": key } });
-const api = client(variable("LENDPAY_KEY"));
+const asking = (asked: string) =>
+  createClient<paths>({ baseUrl, headers: { "X-Service-ApiKey": key, "X-Sandbox": asked } });
+const api = client(key);
+
+// What the sandbox is asked for, and what AcceptOffer answers then.
+const provoked: [string, number, string][] = [
+  ["bad-request", 400, "BadRequest"],
+  ["timeout", 408, "Timeout"],
+  ["request-too-large", 413, "RequestTooLarge"],
+  ["rate-limited", 429, "RateLimited"],
+  ["internal-error", 500, "InternalError"],
+  ["unavailable", 503, "Unavailable"],
+];
 
 async function createAndReplay(): Promise<void> {
   const body: NewBuyer = {
@@ -57,18 +71,55 @@ async function acceptWithNulls(): Promise<void> {
   assert.equal(data.annualPercentageRate, 0.0905);
 }
 
+async function refused(who: typeof api, offerId: string, status: number, code: string): Promise<void> {
+  const { error, response } = await who.POST(accept, { params: { path: { applicationId, offerId } } });
+  assert.equal(response.status, status);
+  assert.equal(error?.errorCode, code);
+}
+
 async function failures(): Promise<void> {
-  const refused = async (who: typeof api, offerId: string, status: number, code: string) => {
-    const { error, response } = await who.POST(accept, { params: { path: { applicationId, offerId } } });
-    assert.equal(response.status, status);
-    assert.equal(error?.errorCode, code);
-  };
   await refused(api, randomUUID(), 404, "OfferNotFound");
   await refused(api, declined, 409, "OfferDeclined");
   await refused(client("lendpay_wrong"), indicative, 401, "InvalidApiKey");
   const bad = await api.POST("/payments/buyers", { body: { countryCode: "XX" } });
   assert.equal(bad.response.status, 400);
   assert.match(bad.error?.errors[0] ?? "", /^countryCode:/);
+}
+
+async function everyOtherStatus(): Promise<void> {
+  for (const [asked, status, code] of provoked) {
+    await refused(asking(asked), offerId, status, code);
+  }
+  await refused(client("lendpay_sandbox_key_without_areas"), offerId, 403, "InsufficientScope");
+  const params = { path: { applicationId, offerId }, header: { "If-None-Match": "*" } };
+  const unchanged = await api.GET("/lending/applications/{applicationId}/offers/{offerId}", { params });
+  assert.equal(unchanged.response.status, 304);
+  const text = await asking("unsupported-media-type").POST("/payments/buyers", { body: {} });
+  assert.equal(text.response.status, 415);
+  assert.notEqual(text.error?.title, undefined);
+  const header = { "Idempotency-Key": "sandbox-used" };
+  const used = await api.POST("/payments/buyers", { params: { header }, body: {} });
+  assert.equal(used.response.status, 422);
+  assert.notEqual(used.error?.title, undefined);
+}
+
+async function repeatAfterLostReplies(): Promise<void> {
+  const losing = asking("lost-reply");
+  const params = { path: { applicationId, offerId } };
+  await assert.rejects(losing.POST(accept, { params }), TypeError);
+  const { data } = await api.POST(accept, { params });
+  assert.equal(data?.status, "CustomerAccepted");
+  const happened = (await api.GET("/events")).data?.items ?? [];
+  const accepted = happened.filter((event) => event.type === "offer.accepted" && event.offerId === offerId);
+  assert.equal(accepted.length, 1);
+
+  const header = { "Idempotency-Key": randomUUID() };
+  const body: NewBuyer = { name: "Westwind Bicycles Ltd", registrationNumber: "lost" };
+  await assert.rejects(losing.POST("/payments/buyers", { params: { header }, body }), TypeError);
+  const again = await api.POST("/payments/buyers", { params: { header }, body });
+  assert.equal(again.response.headers.get("Idempotency-Replayed"), "true");
+  const buyers = await api.GET("/payments/buyers", { params: { query: { registrationNumber: "lost" } } });
+  assert.equal(buyers.data?.items.length, 1);
 }
 
 async function readme(baseUrl: string, key: string, applicationId: string, offerId: string): Promise<void> {
@@ -83,5 +134,7 @@ async function readme(baseUrl: string, key: string, applicationId: string, offer
 await createAndReplay();
 await acceptWithNulls();
 await failures();
-await readme(baseUrl, variable("LENDPAY_KEY"), applicationId, indicative);
+await everyOtherStatus();
+await repeatAfterLostReplies();
+await readme(baseUrl, key, applicationId, indicative);
 console.log("typescript: all answers as expected");

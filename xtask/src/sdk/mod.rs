@@ -52,7 +52,10 @@ pub fn test(shell: &Shell) -> anyhow::Result<()> {
     let demo = Demo::start(shell)?;
     for client in CLIENTS {
         println!("\n--- {} ---", client.name);
-        (client.test)(shell, &client.generate(shell)?, &demo)?;
+        let folder = client.generate(shell)?;
+        // Each finds what was there in the beginning.
+        demo.reset(shell)?;
+        (client.test)(shell, &folder, &demo)?;
     }
     Ok(())
 }

@@ -21,11 +21,15 @@ static OPEN: [(HeaderName, &str); 2] =
 /// Whoever has used TLS here goes on doing so for a year (RFC 6797). Over plain HTTP nobody may be told (7.2).
 static TLS: [(HeaderName, &str); 1] = [(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")];
 
+/// A sandbox answers (contract 2.16). The same header of a request asks for an answer: `sandbox::PROVOCATIONS`.
+static SANDBOX: [(HeaderName, &str); 1] = [(HeaderName::from_static("x-sandbox"), "true")];
+
 /// The headers that every response of a side carries, inside TLS or not.
 pub(crate) fn common_headers(side: Side, tls: bool) -> impl Iterator<Item = &'static (HeaderName, &'static str)> {
     let open = if side.is_open_to_pages() { &OPEN[..] } else { &[] };
     let tls = if tls { &TLS[..] } else { &[] };
-    ALWAYS.iter().chain(open).chain(tls)
+    let sandbox = if side == Side::Sandbox { &SANDBOX[..] } else { &[] };
+    ALWAYS.iter().chain(open).chain(tls).chain(sandbox)
 }
 
 /// Adds them, but for those that a page has set to something else.

@@ -69,7 +69,8 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
         let context = Context::new(&mut request, self.clock.now());
-        let began = context.at - start.elapsed();
+        // Traces are of the system's time.
+        let began = context.at - self.clock.ahead() - start.elapsed();
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let (version, tls) = (request.version(), *request.scheme() == Scheme::HTTPS);
         let waits_to_send = head::waits_to_send(&request);
@@ -135,7 +136,7 @@ impl<E: Endpoint<Output = Response>, S> Shell<E, S> {
     async fn answer(&self, request: Request, route: Option<&Route>, context: &Context) -> Result<Response, Failure> {
         head::check(&request)?;
         if let Some(route) = route.filter(|route| route.preflight && request.method() == Method::OPTIONS) {
-            return Ok(cors::preflight(route, request.headers()));
+            return Ok(cors::preflight(self.side, route, request.headers()));
         }
         if context.body().is_known_to_be_too_long() {
             return Err(Failure::TooLarge);

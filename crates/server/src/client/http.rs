@@ -108,7 +108,7 @@ impl Client {
 }
 
 /// An error body as one line.
-fn refusal(status: u16, body: &Value) -> String {
+pub fn refusal(status: u16, body: &Value) -> String {
     let text = |field: &str| body[field].as_str().unwrap_or_default();
     let mut line = format!("{status} {}: {}", text("title"), text("message"));
     for detail in body["errors"].as_array().into_iter().flatten().filter_map(Value::as_str) {

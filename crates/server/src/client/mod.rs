@@ -13,7 +13,7 @@ mod operation;
 mod partner;
 mod rotate;
 mod screen;
-mod times;
+pub mod times;
 
 pub use application::{ApplicationCommand, run as application};
 pub use buyer::{BuyerCommand, run as buyer};

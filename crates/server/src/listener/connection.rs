@@ -5,12 +5,12 @@ use super::answer::Answer;
 use super::context::ListenerContext;
 use super::slots::Slot;
 use hyper::body::Incoming;
+use lendpay_api::sandbox::LostReply;
 use lendpay_api::{Crowd, FirstByte};
 use poem::http::uri::Scheme;
 use poem::http::{HeaderValue, header};
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Endpoint as _, Request};
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -41,12 +41,13 @@ impl Connection {
         Self { local, remote: RemoteAddr(peer.into()), scheme, crowd: Arc::default(), slot, context }
     }
 
-    /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client.
+    /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client. An error makes
+    /// hyper close the connection without an answer.
     pub fn answer(
         &self,
         request: hyper::Request<Incoming>,
         first_byte: Instant,
-    ) -> impl Future<Output = Result<hyper::Response<Answer>, Infallible>> + use<> {
+    ) -> impl Future<Output = Result<hyper::Response<Answer>, LostReply>> + use<> {
         let mut request = Request::from((request, self.local.clone(), self.remote.clone(), self.scheme.clone()));
         request.extensions_mut().insert(FirstByte(first_byte));
         request.extensions_mut().insert(Arc::clone(&self.crowd));
@@ -54,6 +55,9 @@ impl Connection {
         async move {
             let mut response = context.endpoint.get_response(request).await;
             drop(running);
+            if let Some(lost) = response.data::<LostReply>() {
+                return Err(*lost);
+            }
             if slot.activity.displaced.is_cancelled() {
                 // The client has to know that it is the last one. HTTP/2 has no such header: hyper leaves it out.
                 response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));

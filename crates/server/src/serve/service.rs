@@ -8,6 +8,7 @@ use crate::stop::StopSignals;
 use crate::store::Kept;
 use crate::system_clock::SystemClock;
 use crate::telemetry::{self, Log};
+use lendpay_api::sandbox::Sandbox;
 use lendpay_api::{
     Clock, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side, operator_side,
 };
@@ -43,13 +44,16 @@ pub struct Parts {
     pub tls: Option<Arc<Tls>>,
     pub traces: Option<Arc<dyn Traces>>,
     pub dropped_lines: Arc<AtomicU64>,
+    pub clock: Arc<dyn Clock>,
+    pub sandbox: Option<Arc<dyn Sandbox>>,
 }
 
 impl Parts {
     /// Partners only, without TLS and OAuth 2.0.
     pub fn of_partners(partners: Socket, settings: &Common, log: &Log) -> Result<Self, String> {
         let (traces, dropped_lines) = (telemetry::traces(settings)?, log.dropped());
-        Ok(Self { partners, operator: None, oauth: None, tls: None, traces, dropped_lines })
+        let clock = Arc::new(SystemClock);
+        Ok(Self { partners, operator: None, oauth: None, tls: None, traces, dropped_lines, clock, sandbox: None })
     }
 }
 
@@ -67,9 +71,8 @@ pub struct Service<S> {
 impl<S: Kept> Service<S> {
     /// Lets clients connect. Signals end [`run`](Self::run) from now on.
     pub fn start(parts: Parts, store: S, settings: &Common) -> Result<Self, String> {
-        let Parts { partners, operator, oauth, tls, traces, dropped_lines } = parts;
+        let Parts { partners, operator, oauth, tls, traces, dropped_lines, clock, sandbox } = parts;
         let (store, stopping, signals) = (Arc::new(store), Arc::default(), StopSignals::listen()?);
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let limits = Limits { request_time: settings.request_timeout };
         let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
         let wanted = settings.connections as usize;
@@ -98,9 +101,11 @@ impl<S: Kept> Service<S> {
             oauth,
             rate_limit: settings.rate_limit,
             traces: traces.clone(),
+            sandbox,
         };
         let keeps = Arc::clone(&store);
         let note_call: Arc<dyn Fn(_) + Send + Sync> = Arc::new(move |call| keeps.note_call(call));
+        let partner_side = partner_settings.side();
         let context = |endpoint, side, slots| ListenerContext {
             endpoint,
             side,
@@ -113,7 +118,7 @@ impl<S: Kept> Service<S> {
         };
         let counts = Arc::clone(&metrics.partner);
         let endpoint = counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, counts).boxed();
-        let partners = Listener::start(partners.listen()?, context(endpoint, Side::Partner, partner_slots))?;
+        let partners = Listener::start(partners.listen()?, context(endpoint, partner_side, partner_slots))?;
         let start_operator = |(socket, OperatorSide { key, hosts, .. }): (Socket, _)| {
             let (reason, stopping, counts) =
                 (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));

@@ -3,15 +3,17 @@
 mod oauth;
 mod operator;
 mod outgoing;
+mod sandbox;
 mod service;
 mod store;
 mod transfer;
-mod values;
+pub mod values;
 
 pub use oauth::OAuthSettings;
 pub use operator::{Access, OperatorSide};
 pub use outgoing::{Address, Trust, is_loopback};
-pub use service::{Common, Demo, LogFormat, Serve};
+pub use sandbox::{Reach, Sandbox, SandboxCommand};
+pub use service::{Common, LogFormat, Serve};
 pub use store::{KeptIn, StorePlace};
 pub use transfer::{Export, HistoryCommand, Import, Migrate};
 pub use values::span;

@@ -3,7 +3,7 @@
 use super::oauth::OAuthSettings;
 use super::operator::Operator;
 use super::outgoing::{Trust, collector};
-use super::store::{KeptIn, StorePlace};
+use super::store::KeptIn;
 use super::values::{Rate, kept, log_levels, rate, seconds, share, socket_address};
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
@@ -45,25 +45,6 @@ pub struct Serve {
 
     #[command(flatten)]
     pub oauth: OAuthSettings,
-}
-
-/// What `demo` needs.
-#[derive(Debug, Args)]
-pub struct Demo {
-    /// Where to listen; another free port is taken when this one is in use.
-    #[arg(long, env = "LENDPAY_LISTEN", value_name = "ADDRESS:PORT", default_value = "127.0.0.1:8080", value_parser = socket_address)]
-    pub listen: SocketAddr,
-
-    /// Keep the data in this directory instead of throwing it away at the end.
-    #[arg(long, env = "LENDPAY_DATA", value_name = "DIRECTORY", conflicts_with = "store")]
-    pub data: Option<PathBuf>,
-
-    /// Keep the data in this store, such as a PostgreSQL database, whose tables are made if there are none.
-    #[arg(long, env = "LENDPAY_STORE", value_name = "STORE", hide_env_values = true)]
-    pub store: Option<StorePlace>,
-
-    #[command(flatten)]
-    pub common: Common,
 }
 
 /// What every way to run the service shares.

@@ -28,6 +28,8 @@ mod private;
 mod process;
 mod readme;
 mod refusals;
+mod sandbox;
+mod sandbox_answers;
 mod secrets;
 mod stalled_log;
 mod start;

@@ -67,6 +67,7 @@ pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S
         store.run(command.clone()).await.expect("works");
         wanted.push(store.find_buyer(Scope::All, command.id).await.expect("works").expect("there"));
     }
+    wanted.sort_by_key(|buyer| (buyer.partner, buyer.id));
     for limit in [1, 2, 7, 19, 30] {
         for number in [None, Some("number 1"), Some("number 2"), Some("number")] {
             let query =

@@ -8,6 +8,16 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use uuid::Uuid;
 
+/// What the sandbox is asked for, and what AcceptOffer answers then.
+const PROVOKED: [(&str, StatusCode, &str); 6] = [
+    ("bad-request", StatusCode::BAD_REQUEST, "BadRequest"),
+    ("timeout", StatusCode::REQUEST_TIMEOUT, "Timeout"),
+    ("request-too-large", StatusCode::PAYLOAD_TOO_LARGE, "RequestTooLarge"),
+    ("rate-limited", StatusCode::TOO_MANY_REQUESTS, "RateLimited"),
+    ("internal-error", StatusCode::INTERNAL_SERVER_ERROR, "InternalError"),
+    ("unavailable", StatusCode::SERVICE_UNAVAILABLE, "Unavailable"),
+];
+
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
 fn variable(name: &str) -> Result<String, String> {
@@ -22,6 +32,17 @@ fn http(key: &str) -> Result<reqwest::Client, Box<dyn std::error::Error>> {
 
 fn client(key: &str) -> Result<Client, Box<dyn std::error::Error>> {
     Ok(Client::new_with_client(&variable("LENDPAY_BASE")?, http(key)?))
+}
+
+/// A client whose requests ask the sandbox for something.
+fn asking(asked: &str) -> Result<Client, Box<dyn std::error::Error>> {
+    let key = HeaderValue::from_str(&variable("LENDPAY_KEY")?)?;
+    let headers = HeaderMap::from_iter([
+        (HeaderName::from_static("x-service-apikey"), key),
+        (HeaderName::from_static("x-sandbox"), HeaderValue::from_str(asked)?),
+    ]);
+    let http = reqwest::Client::builder().default_headers(headers).build()?;
+    Ok(Client::new_with_client(&variable("LENDPAY_BASE")?, http))
 }
 
 async fn create_and_replay(api: &Client) -> Outcome {
@@ -66,6 +87,52 @@ async fn refused(api: &Client, application: &Uuid, offer: &Uuid) -> (StatusCode,
     }
 }
 
+async fn every_other_status(api: &Client, application: &Uuid, offer: &Uuid) -> Outcome {
+    for (asked, status, code) in PROVOKED {
+        let (found, error) = refused(&asking(asked)?, application, offer).await;
+        assert_eq!((found, error.error_code.as_str()), (status, code));
+    }
+    let (found, error) = refused(&client("lendpay_sandbox_key_without_areas")?, application, offer).await;
+    assert_eq!((found, error.error_code.as_str()), (StatusCode::FORBIDDEN, "InsufficientScope"));
+    match api.get_offer(application, offer, Some("*")).await {
+        Err(Error::UnexpectedResponse(response)) => assert_eq!(response.status(), StatusCode::NOT_MODIFIED),
+        other => panic!("no unchanged offer: {other:?}"),
+    }
+    let used: CreateBuyerIdempotencyKey = "sandbox-used".parse()?;
+    for (api, key, status) in [
+        (&asking("unsupported-media-type")?, None, StatusCode::UNSUPPORTED_MEDIA_TYPE),
+        (api, Some(&used), StatusCode::UNPROCESSABLE_ENTITY),
+    ] {
+        match api.create_buyer(key, &NewBuyer::default()).await {
+            Err(Error::ErrorResponse(response)) => {
+                assert_eq!(response.status(), status);
+                assert!(!response.title.is_empty());
+            }
+            other => panic!("no failure of the service: {other:?}"),
+        }
+    }
+    Ok(())
+}
+
+async fn repeat_after_lost_replies(api: &Client, application: &Uuid, offer: &Uuid) -> Outcome {
+    let losing = asking("lost-reply")?;
+    let lost = losing.accept_offer(application, offer, &serde_json::json!({})).await;
+    assert!(matches!(lost, Err(Error::CommunicationError(_))), "{lost:?}");
+    let accepted = api.accept_offer(application, offer, &serde_json::json!({})).await?;
+    assert_eq!(accepted.status, OfferStatus::CustomerAccepted);
+    let happened = api.list_events(None, None, None).await?.into_inner().items;
+    let accepted = happened.iter().filter(|event| event.type_.to_string() == "offer.accepted");
+    assert_eq!(accepted.filter(|event| event.offer_id == Some(*offer)).count(), 1);
+
+    let buyer = NewBuyer { registration_number: Some("lost".to_owned()), ..NewBuyer::default() };
+    let key: CreateBuyerIdempotencyKey = Uuid::new_v4().to_string().parse()?;
+    let lost = losing.create_buyer(Some(&key), &buyer).await;
+    assert!(matches!(lost, Err(Error::CommunicationError(_))), "{lost:?}");
+    assert_eq!(api.create_buyer(Some(&key), &buyer).await?.headers()["idempotency-replayed"], "true");
+    assert_eq!(api.list_buyers(None, None, Some("lost")).await?.items.len(), 1);
+    Ok(())
+}
+
 async fn readme(base: &str, http: reqwest::Client, application_id: Uuid, offer_id: Uuid) -> Outcome {
     let api = lendpay_partner::Client::new_with_client(base, http);
     let offer = api.accept_offer(&application_id, &offer_id, &serde_json::json!({})).await?;
@@ -99,6 +166,9 @@ async fn main() -> Outcome {
         }
         other => panic!("no failure of the service: {other:?}"),
     }
+    let offer = variable("LENDPAY_OFFER")?.parse()?;
+    every_other_status(&api, &application, &offer).await?;
+    repeat_after_lost_replies(&api, &application, &offer).await?;
     readme(&variable("LENDPAY_BASE")?, http(&variable("LENDPAY_KEY")?)?, application, indicative).await?;
     println!("rust: all answers as expected");
     Ok(())

@@ -128,21 +128,6 @@ fn an_import_that_does_not_fit_names_its_line_and_does_nothing() {
 }
 
 #[test]
-fn the_demo_runs_on_a_database() {
-    let url = Cluster::shared().database();
-    let mut demo = crate::process::command(crate::process::BINARY);
-    demo.args(["demo", "--listen", "127.0.0.1:0", "--store", &url]).stdout(std::process::Stdio::piped());
-    let mut process = crate::process::Process::spawn(demo);
-    let mut screen = std::io::BufRead::lines(std::io::BufReader::new(process.stdout()));
-    let line = screen.find_map(|line| line.ok().filter(|line| line.starts_with("curl") && line.contains("/accept")));
-    let line = line.expect("the demo says how to accept an offer");
-    let output = crate::process::command("bash").args(["-c", &line]).output().expect("curl runs");
-    assert!(String::from_utf8_lossy(&output.stdout).contains("CustomerAccepted"));
-    process.signal("INT");
-    assert!(process.wait().0.success());
-}
-
-#[test]
 fn a_database_on_another_machine_without_verified_tls_is_warned_of() {
     let mut serve = command(BINARY);
     // Nobody has this address (RFC 5737).
