@@ -16,6 +16,7 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::counts::RequestCounts;
 use crate::failure::Failure;
+use crate::request_body::BODY;
 use crate::side::Side;
 use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
@@ -66,15 +67,15 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
-        let context = Context::new(&mut request, self.clock.now());
-        let began = context.at - start.elapsed();
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let (version, tls) = (request.version(), *request.scheme() == Scheme::HTTPS);
         let waits_to_send = head::waits_to_send(&request);
         route_unreadable_segments(&mut request);
-        request.set_data(context.clone());
         let found = self.routes.find(request.uri().path());
         let route = found.map(|(_, route)| route);
+        let context = Context::new(&mut request, self.clock.now(), route.map_or(BODY, |route| route.body));
+        let began = context.at - start.elapsed();
+        request.set_data(context.clone());
 
         let deadline = (start + self.limits.request_time).into();
         let work = AssertUnwindSafe(self.answer(request, route, &context)).catch_unwind();
@@ -129,9 +130,7 @@ impl<E: Endpoint<Output = Response>> Shell<E> {
         if let Some(route) = route.filter(|route| route.preflight && request.method() == Method::OPTIONS) {
             return Ok(cors::preflight(route, request.headers()));
         }
-        if context.body().is_known_to_be_too_long() {
-            return Err(Failure::TooLarge);
-        }
+        context.body().check_known_length()?;
         let error = match self.inner.call(request).await {
             Ok(response) => return Ok(response),
             Err(error) if error.is_from_response() => return Ok(error.into_response()),

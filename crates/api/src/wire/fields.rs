@@ -36,8 +36,14 @@ impl Fields {
         }
     }
 
-    const fn within(prefix: &'static str, members: Map<String, Value>) -> Self {
+    /// The members of an object; `prefix` is before each name in messages.
+    pub const fn within(prefix: &'static str, members: Map<String, Value>) -> Self {
         Self { prefix, members, taken: Vec::new(), problems: Vec::new() }
+    }
+
+    /// Every member as it is.
+    pub fn into_members(self) -> Map<String, Value> {
+        self.members
     }
 
     fn take(&mut self, name: &'static str) -> Option<Value> {
@@ -216,6 +222,11 @@ pub(crate) fn time(value: Value) -> Result<lendpay_domain::Timestamp, &'static s
 /// Reads a string further.
 pub(crate) fn parsed<T, E: Display>(value: Value, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, String> {
     parse(&text(value)?).map_err(|error| error.to_string())
+}
+
+/// Reads an id.
+pub(crate) fn id<T>(value: Value, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, String> {
+    parsed(value, |text| parse(text).ok_or("must be a UUID of 36 characters"))
 }
 
 /// Reads a number further.

@@ -29,6 +29,7 @@ pub async fn one_of_everything<S: Store>(store: &S) {
     with_partner(store, 1).await;
     store.run(add_key(key(1, 1))).await.expect("works");
     store.run(add_key(key(1, 2))).await.expect("works");
+    store.run(expire(1, 1, 9, 2)).await.expect("works");
     store.run(revoke(1, 2, 2)).await.expect("works");
     with_offer(store, 1, 1, bare_terms()).await;
     store.run(put_offer(1, 1, terms(), 2)).await.expect("works");
@@ -45,6 +46,7 @@ fn kind(record: &Record) -> &'static str {
         Change::PartnerPut(_) => "partner",
         Change::KeyAdded(_) => "key",
         Change::KeyRevoked { .. } => "revocation",
+        Change::KeyExpirySet { .. } => "expiry",
         Change::KeyUsed { .. } => "use",
         Change::ApplicationPut { .. } => "application",
         Change::OfferCreated { .. } => "offer",
@@ -65,8 +67,20 @@ pub async fn an_export_holds_every_change_with_its_cause<S: Store>(store: &Arc<S
     }
     let mut kinds: Vec<_> = records.iter().map(kind).collect();
     kinds.sort_unstable();
-    let wanted =
-        ["application", "buyer", "buyer", "key", "key", "move", "offer", "partner", "revocation", "terms", "use"];
+    let wanted = [
+        "application",
+        "buyer",
+        "buyer",
+        "expiry",
+        "key",
+        "key",
+        "move",
+        "offer",
+        "partner",
+        "revocation",
+        "terms",
+        "use",
+    ];
     assert_eq!(kinds, wanted);
     assert!(records.iter().all(|record| record.cause.is_some() == (kind(record) != "use")), "{records:?}");
     let events: Vec<_> = records.iter().filter_map(Record::event).collect();
