@@ -29,7 +29,7 @@ pub async fn one_of_everything<S: Store>(store: &S) {
     with_partner(store, 1).await;
     store.run(add_key(key(1, 1))).await.expect("works");
     store.run(add_key(key(1, 2))).await.expect("works");
-    store.run(expire(1, 1, 9, 2)).await.expect("works");
+    store.run(expire(1, 2, 9, 2)).await.expect("works");
     store.run(revoke(1, 2, 2)).await.expect("works");
     with_offer(store, 1, 1, bare_terms()).await;
     store.run(put_offer(1, 1, terms(), 2)).await.expect("works");
