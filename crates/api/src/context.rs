@@ -47,12 +47,12 @@ pub(crate) struct Named {
 }
 
 impl Context {
-    /// Takes the request's body, so that nobody reads it unasked.
-    pub fn new(request: &mut Request, at: Timestamp) -> Self {
+    /// Takes the request's body, which may have so many bytes, so that nobody reads it unasked.
+    pub fn new(request: &mut Request, at: Timestamp, body_limit: usize) -> Self {
         let caller = TraceParent::of(request.headers());
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
-        let body = request_body::RequestBody::new(request.take_body());
+        let body = request_body::RequestBody::new(request.take_body(), body_limit);
         let noted = Noted {
             body,
             crowd: request.extensions_mut().remove(),

@@ -52,3 +52,4 @@ pub use side::Side;
 pub use tokens::{KeySource, OAuth, Scope, Tokens};
 pub use trace::{Span, TraceParent, Traces};
 pub use turns::Crowd;
+pub use wire::offer_batch::{OFFERS_AT_ONCE, check_offer, offer_of_line, offer_of_texts};

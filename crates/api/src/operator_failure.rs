@@ -22,6 +22,10 @@ pub enum OperatorFailure {
     ApplicationOwned,
     /// Another partner has this client id.
     ClientIdTaken,
+    /// The key is revoked, or expires before the moment at which it should.
+    KeyEndsEarlier,
+    /// The body of a batch is too long.
+    BatchTooLarge,
     /// The cursor is past the end, or of another history.
     CursorUnknown,
     /// The request names a host that is not this service's.
@@ -103,6 +107,18 @@ impl OperatorFailure {
                 "Client id is taken",
                 "Another partner has this OAuth client id.",
             ),
+            Self::KeyEndsEarlier => (
+                StatusCode::CONFLICT,
+                "KeyEndsEarlier",
+                "Key ends earlier",
+                "The key is revoked, or expires before that moment. An expiry can only be brought forward.",
+            ),
+            Self::BatchTooLarge => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "RequestTooLarge",
+                "Request too large",
+                "The request is larger than is allowed: the body of a batch may have 8,388,608 bytes.",
+            ),
             Self::CursorUnknown => (
                 StatusCode::CONFLICT,
                 "CursorUnknown",
@@ -135,6 +151,8 @@ impl OperatorFailure {
             | Self::NotFound(_)
             | Self::ApplicationOwned
             | Self::ClientIdTaken
+            | Self::KeyEndsEarlier
+            | Self::BatchTooLarge
             | Self::CursorUnknown
             | Self::UnknownHost => Vec::new(),
         }

@@ -22,7 +22,9 @@ use crate::operations::operator::list_partners::ListPartnersApi;
 use crate::operations::operator::metrics::{MetricsApi, WriteMetrics};
 use crate::operations::operator::move_offer::MoveOfferApi;
 use crate::operations::operator::put_application::PutApplicationApi;
+use crate::operations::operator::put_key_expiry::PutKeyExpiryApi;
 use crate::operations::operator::put_offer::PutOfferApi;
+use crate::operations::operator::put_offers::{PutOffers, PutOffersApi};
 use crate::operations::operator::put_partner::PutPartnerApi;
 use crate::operations::operator::revoke_key::RevokeKeyApi;
 use crate::operator_hosts::{Hosts, Named};
@@ -58,9 +60,9 @@ pub struct OperatorSettings<S> {
 /// The operations with a key. The document lists them in this order.
 pub(crate) type Operations<S> = (
     (PutPartnerApi<S>, ListPartnersApi<S>, GetPartnerApi<S>),
-    (CreateKeyApi<S>, ListKeysApi<S>, RevokeKeyApi<S>),
+    (CreateKeyApi<S>, ListKeysApi<S>, PutKeyExpiryApi<S>, RevokeKeyApi<S>),
     (PutApplicationApi<S>, ListApplicationsApi<S>, GetApplicationApi<S>),
-    (PutOfferApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
+    (PutOfferApi<S>, PutOffersApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
     (ListBuyersApi<S>, GetBuyerApi<S>),
     (ListEventsApi<S>, GetOperationApi<S>, ExportApi<S>),
 );
@@ -69,9 +71,16 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
     let o = || Arc::clone(operator);
     (
         (PutPartnerApi(o()), ListPartnersApi(o()), GetPartnerApi(o())),
-        (CreateKeyApi(o()), ListKeysApi(o()), RevokeKeyApi(o())),
+        (CreateKeyApi(o()), ListKeysApi(o()), PutKeyExpiryApi(o()), RevokeKeyApi(o())),
         (PutApplicationApi(o()), ListApplicationsApi(o()), GetApplicationApi(o())),
-        (PutOfferApi(o()), ListAllOffersApi(o()), ListOffersApi(o()), GetOfferApi(o()), MoveOfferApi(o())),
+        (
+            PutOfferApi(o()),
+            PutOffersApi(o()),
+            ListAllOffersApi(o()),
+            ListOffersApi(o()),
+            GetOfferApi(o()),
+            MoveOfferApi(o()),
+        ),
         (ListBuyersApi(o()), GetBuyerApi(o())),
         (ListEventsApi(o()), GetOperationApi(o()), ExportApi { operator: o(), reason }),
     )
@@ -89,6 +98,9 @@ pub fn operator_side<S: Store>(
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));
+    for batch in routes.iter_mut().filter(|route| route.template == PutOffers::PATH) {
+        batch.body = PutOffers::BODY;
+    }
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
     let inner = pages
         .nest_no_strip("/operator", OpenApiService::new(operations(&operator, reason), "", ""))

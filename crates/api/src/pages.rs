@@ -1,6 +1,7 @@
 //! The pages for people and generators: Swagger UI and the document in both forms. Nothing is loaded from outside.
 
 use crate::negotiation;
+use crate::request_body::BODY;
 use crate::shell::Route;
 use base64::Engine as _;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
@@ -41,7 +42,7 @@ impl Pages {
         let mut routes = Vec::new();
         for (path, page) in pages {
             router = router.at(&path, get(page));
-            routes.push(Route { template: path, allow: "GET, HEAD".to_owned(), preflight: false });
+            routes.push(Route { template: path, allow: "GET, HEAD".to_owned(), preflight: false, body: BODY });
         }
         (router, routes)
     }

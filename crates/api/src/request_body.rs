@@ -1,6 +1,7 @@
 //! Reading a request's body within bounds, once its caller is known.
 
 use crate::failure::Failure;
+use crate::operator_failure::OperatorFailure;
 use futures_util::FutureExt as _;
 use http_body_util::BodyExt;
 use http_body_util::combinators::BoxBody;
@@ -9,8 +10,8 @@ use std::io;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The most bytes that a body may have.
-const LIMIT: usize = 64 * 1024;
+/// The most bytes that a body may have, but for that of a batch.
+pub(crate) const BODY: usize = 64 * 1024;
 
 /// How much of a body that nobody wants is read and thrown away.
 const DISCARDED: usize = 1024 * 1024;
@@ -18,7 +19,11 @@ const DISCARDED: usize = 1024 * 1024;
 type Bytes = BoxBody<bytes::Bytes, io::Error>;
 
 /// A request's body, which an operation reads after it has checked the caller.
-pub(crate) struct RequestBody(Mutex<State>);
+pub(crate) struct RequestBody {
+    state: Mutex<State>,
+    /// The most bytes that it may have.
+    limit: usize,
+}
 
 enum State {
     Unread(Bytes),
@@ -33,12 +38,13 @@ fn known_length(body: &impl BodyExt) -> u64 {
 }
 
 impl RequestBody {
-    pub fn new(body: Body) -> Self {
-        Self(Mutex::new(if body.is_empty() { State::Read } else { State::Unread(body.into()) }))
+    pub fn new(body: Body, limit: usize) -> Self {
+        let state = Mutex::new(if body.is_empty() { State::Read } else { State::Unread(body.into()) });
+        Self { state, limit }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn take(&self) -> Option<Bytes> {
@@ -57,9 +63,16 @@ impl RequestBody {
         matches!(*self.state(), State::Unread(_))
     }
 
-    /// Whether it says itself that it is too long.
-    pub fn is_known_to_be_too_long(&self) -> bool {
-        matches!(&*self.state(), State::Unread(body) if known_length(body) > LIMIT as u64)
+    /// Fails if the body says itself that it is too long.
+    pub fn check_known_length(&self) -> Result<(), Failure> {
+        match &*self.state() {
+            State::Unread(body) if known_length(body) > self.limit as u64 => Err(self.too_large()),
+            _ => Ok(()),
+        }
+    }
+
+    fn too_large(&self) -> Failure {
+        if self.limit == BODY { Failure::TooLarge } else { OperatorFailure::BatchTooLarge.into() }
     }
 
     /// Reads the whole body; nothing if it was read before.
@@ -68,9 +81,9 @@ impl RequestBody {
         let mut bytes = Vec::new();
         while let Some(frame) = body.frame().await {
             let Ok(data) = frame.map_err(|_| Failure::BadRequest)?.into_data() else { continue };
-            if bytes.len() + data.len() > LIMIT {
+            if bytes.len() + data.len() > self.limit {
                 *self.state() = State::Unread(body);
-                return Err(Failure::TooLarge);
+                return Err(self.too_large());
             }
             bytes.extend_from_slice(&data);
         }

@@ -4,7 +4,7 @@
 //! A change says the value that results, not a difference: applying it twice is the same as applying it once.
 
 use crate::buyer::Description;
-use crate::event::{Actor, Event, Subject};
+use crate::event::{Actor, Event, Replaced, Subject};
 use crate::idempotency::Fingerprint;
 use crate::key::{KeyHash, KeyRecord};
 use crate::offer::{Status, Terms};
@@ -52,6 +52,15 @@ pub enum Change {
         /// From this moment on it is refused.
         at: Timestamp,
     },
+    /// A key got an expiry that is earlier than the one that it had, or its first.
+    KeyExpirySet {
+        /// The key's partner.
+        partner: PartnerId,
+        /// The key.
+        key: KeyId,
+        /// From this moment on it is refused.
+        at: Timestamp,
+    },
     /// A key was used. This is no public event, and it has no cause.
     KeyUsed {
         /// The key.
@@ -81,6 +90,8 @@ pub enum Change {
         offer: OfferKey,
         /// The new terms.
         terms: Terms,
+        /// The terms until then; `None` in records of versions that did not keep them, which are no public events.
+        before: Option<Box<Terms>>,
     },
     /// An offer reached another status.
     OfferMoved {
@@ -113,16 +124,21 @@ impl Change {
             Self::OfferCreated { offer, .. } => Some((offer.partner, offer.reached(Status::Offered))),
             Self::OfferMoved { offer, status, .. } => Some((offer.partner, offer.reached(*status))),
             Self::BuyerCreated { partner, buyer, .. } => Some((*partner, Subject::Buyer(*buyer))),
+            Self::TermsReplaced { offer, before: Some(_), .. } => {
+                let OfferKey { partner, application, offer } = *offer;
+                Some((partner, Subject::Terms { application, offer }))
+            }
             Self::PartnerPut(_)
             | Self::KeyAdded(_)
             | Self::KeyRevoked { .. }
+            | Self::KeyExpirySet { .. }
             | Self::KeyUsed { .. }
             | Self::ApplicationPut { .. }
-            | Self::TermsReplaced { .. } => None,
+            | Self::TermsReplaced { before: None, .. } => None,
         }
     }
 
-    /// The time that the change holds; `None` if it holds none.
+    /// The time of the change, if it holds that.
     pub const fn at(&self) -> Option<Timestamp> {
         match self {
             Self::KeyRevoked { at, .. }
@@ -130,7 +146,21 @@ impl Change {
             | Self::OfferCreated { at, .. }
             | Self::OfferMoved { at, .. }
             | Self::BuyerCreated { at, .. } => Some(*at),
-            Self::PartnerPut(_) | Self::KeyAdded(_) | Self::ApplicationPut { .. } | Self::TermsReplaced { .. } => None,
+            Self::PartnerPut(_)
+            | Self::KeyAdded(_)
+            | Self::KeyExpirySet { .. }
+            | Self::ApplicationPut { .. }
+            | Self::TermsReplaced { .. } => None,
+        }
+    }
+
+    /// The terms before and after, if the change replaces terms and says both.
+    pub fn replaced(&self) -> Option<Box<Replaced>> {
+        match self {
+            Self::TermsReplaced { terms, before: Some(before), .. } => {
+                Some(Box::new(Replaced { before: (**before).clone(), after: terms.clone() }))
+            }
+            _ => None,
         }
     }
 }
@@ -158,6 +188,7 @@ impl Record {
     pub fn event(&self) -> Option<Event> {
         let (partner, subject) = self.change.subject()?;
         let Cause { event, at, actor, operation } = self.cause?;
-        Some(Event { sequence: self.sequence?, id: event, occurred_at: at, partner, subject, actor, operation })
+        let (sequence, replaced) = (self.sequence?, self.change.replaced());
+        Some(Event { sequence, id: event, occurred_at: at, partner, subject, actor, operation, replaced })
     }
 }

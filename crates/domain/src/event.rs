@@ -1,6 +1,6 @@
 //! Public events (contract 2.10): what happened, in order.
 
-use crate::offer::Status;
+use crate::offer::{Status, Terms};
 use crate::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
 
@@ -57,11 +57,18 @@ pub enum Subject {
     },
     /// A buyer was created.
     Buyer(BuyerId),
+    /// An offer got other terms.
+    Terms {
+        /// The application that the offer belongs to.
+        application: ApplicationId,
+        /// The offer.
+        offer: OfferId,
+    },
 }
 
 impl Subject {
     /// Every type of event.
-    pub const TYPES: [&'static str; 7] = [
+    pub const TYPES: [&'static str; 8] = [
         "offer.created",
         "offer.accepted",
         "offer.declined",
@@ -69,6 +76,7 @@ impl Subject {
         "offer.advanced",
         "offer.archived",
         "buyer.created",
+        "offer.terms_replaced",
     ];
 
     /// The type of the event, as the contract names it.
@@ -83,6 +91,7 @@ impl Subject {
                 Status::Archived => "offer.archived",
             },
             Self::Buyer(_) => "buyer.created",
+            Self::Terms { .. } => "offer.terms_replaced",
         }
     }
 
@@ -98,6 +107,7 @@ impl Subject {
                 Status::Archived => 5,
             },
             Self::Buyer(_) => 6,
+            Self::Terms { .. } => 7,
         }
     }
 }
@@ -106,13 +116,24 @@ impl Subject {
     /// The application, the offer and the buyer that the event is about.
     pub const fn ids(&self) -> (Option<ApplicationId>, Option<OfferId>, Option<BuyerId>) {
         match *self {
-            Self::Offer { application, offer, .. } => (Some(application), Some(offer), None),
+            Self::Offer { application, offer, .. } | Self::Terms { application, offer } => {
+                (Some(application), Some(offer), None)
+            }
             Self::Buyer(buyer) => (None, None, Some(buyer)),
         }
     }
 }
 
-/// One event. Holds ids only: no bank detail, no key.
+/// The terms of an offer before and after they were replaced.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replaced {
+    /// The terms until then.
+    pub before: Terms,
+    /// The terms from then on.
+    pub after: Terms,
+}
+
+/// One event. Holds ids, and of an offer whose terms were replaced the terms: no bank detail, no key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Its number in the order. It grows, not always by one.
@@ -129,6 +150,8 @@ pub struct Event {
     pub actor: Actor,
     /// The request that caused it, or that found the expiry.
     pub operation: OperationId,
+    /// What was replaced, if the subject is [`Subject::Terms`].
+    pub replaced: Option<Box<Replaced>>,
 }
 
 impl Event {
@@ -172,7 +195,8 @@ mod tests {
     fn every_type_has_its_place() {
         let (application, offer) = (ApplicationId::from_bytes([1; 16]), OfferId::from_bytes([2; 16]));
         let offers = Status::ALL.iter().map(|&status| Subject::Offer { application, offer, status });
-        let subjects: Vec<_> = offers.chain([Subject::Buyer(BuyerId::from_bytes([3; 16]))]).collect();
+        let others = [Subject::Buyer(BuyerId::from_bytes([3; 16])), Subject::Terms { application, offer }];
+        let subjects: Vec<_> = offers.chain(others).collect();
         assert_eq!(subjects.len(), Subject::TYPES.len());
         for subject in subjects {
             assert_eq!(Subject::TYPES[subject.type_index()], subject.event_type());

@@ -116,7 +116,8 @@ impl Admission {
         let add = match &record.change {
             Change::PartnerPut(partner) => self.partner(partner, view),
             Change::KeyAdded(key) => self.key(key, view),
-            Change::KeyRevoked { partner, key, .. } => self.revocation((*partner, *key), view),
+            Change::KeyRevoked { partner, key, .. } => self.end_of_key((*partner, *key), None, view),
+            Change::KeyExpirySet { partner, key, at } => self.end_of_key((*partner, *key), Some(*at), view),
             Change::KeyUsed { key, .. } => match view.key_with_hash(*key)? {
                 None => reject("its key is not there"),
                 Some(_) => self.added_before(self.hashes.contains(key)),
@@ -204,11 +205,13 @@ impl Admission {
         Ok(true)
     }
 
-    fn revocation<V: View>(&self, key: (PartnerId, KeyId), view: &V) -> Admit {
-        match view.key(key.0, key.1)? {
-            None => reject("its key is not there"),
-            Some(_) => self.added_before(self.keys.contains(&key)),
-        }
+    /// A revocation of a key, or an expiry that it got later.
+    fn end_of_key<V: View>(&mut self, key: (PartnerId, KeyId), expiry: Option<Timestamp>, view: &V) -> Admit {
+        let Some(record) = view.key(key.0, key.1)? else { return reject("its key is not there") };
+        let own = self.keys.contains(&key);
+        let has_expired = |end: Option<Timestamp>| end.is_some_and(|end| end <= self.now);
+        self.done.expired_keys += u64::from(own && has_expired(expiry) && !has_expired(record.expires_at));
+        self.added_before(own)
     }
 
     fn offer<V: View>(&mut self, offer: &OfferKey, view: &V) -> Admit {
@@ -259,7 +262,9 @@ pub fn reads_of(change: &Change, reads: &mut Reads) {
             reads.keys.push((key.partner, key.id));
             reads.hashes.push(key.hash);
         }
-        Change::KeyRevoked { partner, key, .. } => reads.keys.push((*partner, *key)),
+        Change::KeyRevoked { partner, key, .. } | Change::KeyExpirySet { partner, key, .. } => {
+            reads.keys.push((*partner, *key));
+        }
         Change::KeyUsed { key, .. } => reads.hashes.push(*key),
         Change::ApplicationPut { application, partner } => {
             reads.partners.push(*partner);

@@ -362,6 +362,7 @@ mod tests {
             subject: moved,
             actor: Actor::Clock,
             operation,
+            replaced: None,
         };
         let all = EventFilter::default();
         let expired = EventTypes::named("offer.expired").expect("a type");

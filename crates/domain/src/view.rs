@@ -4,6 +4,10 @@
 //! commands of a group see what those before them have changed. Replay uses it too, so that what a change does is
 //! written in one place.
 
+mod through;
+
+pub use through::{HeldTerms, Known};
+
 use crate::buyer::{Buyer, Description};
 use crate::change::{Change, OfferKey};
 use crate::idempotency::Fingerprint;
@@ -15,7 +19,6 @@ use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 
 /// Why a look-up has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +86,7 @@ impl StoredBuyer<Description> {
 /// What is stored, as far as decisions need it. Every method is a point look-up.
 pub trait View {
     /// An offer's terms, or where they are.
-    type Terms: Clone + Send + 'static;
+    type Terms: HeldTerms;
     /// A buyer's description, or where it is.
     type Buyer: Clone + Send + 'static;
 
@@ -103,42 +106,10 @@ pub trait View {
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<Self::Terms>>;
     /// A partner's buyer.
     fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<Self::Buyer>>;
-}
 
-impl<V: View> View for Arc<V> {
-    type Terms = V::Terms;
-    type Buyer = V::Buyer;
-
-    fn partner(&self, id: PartnerId) -> Found<Partner> {
-        (**self).partner(id)
-    }
-
-    fn client(&self, client: &str) -> Found<PartnerId> {
-        (**self).client(client)
-    }
-
-    fn key(&self, partner: PartnerId, key: KeyId) -> Found<KeyRecord> {
-        (**self).key(partner, key)
-    }
-
-    fn key_with_hash(&self, hash: KeyHash) -> Found<(PartnerId, KeyId)> {
-        (**self).key_with_hash(hash)
-    }
-
-    fn key_used(&self, hash: KeyHash) -> Found<Timestamp> {
-        (**self).key_used(hash)
-    }
-
-    fn application(&self, id: ApplicationId) -> Found<PartnerId> {
-        (**self).application(id)
-    }
-
-    fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
-        (**self).offer(application, offer)
-    }
-
-    fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<V::Buyer>> {
-        (**self).buyer(partner, buyer)
+    /// The terms of an offer that was found; `None` if the view has only the place where they are.
+    fn terms<'a>(&'a self, found: &'a Self::Terms) -> Option<&'a Terms> {
+        found.whole()
     }
 }
 
@@ -152,7 +123,7 @@ impl<T, B> Default for Nothing<T, B> {
     }
 }
 
-impl<T: Clone + Send + 'static, B: Clone + Send + 'static> View for Nothing<T, B> {
+impl<T: HeldTerms, B: Clone + Send + 'static> View for Nothing<T, B> {
     type Terms = T;
     type Buyer = B;
 
@@ -302,6 +273,10 @@ impl<V: View> Overlay<V> {
                 let record = self.key(*partner, *key)?.ok_or(ViewError::Corrupt)?;
                 self.tables.put_key(KeyRecord { revoked_at: Some(*at), ..record });
             }
+            Change::KeyExpirySet { partner, key, at } => {
+                let record = self.key(*partner, *key)?.ok_or(ViewError::Corrupt)?;
+                self.tables.put_key(KeyRecord { expires_at: Some(*at), ..record });
+            }
             Change::KeyUsed { key, at } => drop(self.tables.uses.insert(*key, *at)),
             Change::ApplicationPut { application, partner } => {
                 self.tables.applications.insert(*application, *partner);
@@ -311,7 +286,7 @@ impl<V: View> Overlay<V> {
                 let stored = StoredOffer { partner: offer.partner, standing, terms: terms(set) };
                 self.tables.offers.insert((offer.application, offer.offer), stored);
             }
-            Change::TermsReplaced { offer, terms: set } => {
+            Change::TermsReplaced { offer, terms: set, before: _ } => {
                 let stored = self.offer_mut(offer)?;
                 stored.standing = stored.standing.with_terms(set);
                 stored.terms = terms(set);

@@ -36,20 +36,30 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("key list", &["\"Northwind Platform\"", "\"Northwind Platform\" --csv"]),
-    ("key revoke", &["\"Northwind Platform\" 01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d"]),
+    (
+        "key revoke",
+        &[
+            "\"Northwind Platform\" 01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
+            "\"Northwind Platform\" 01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d --after 12h",
+        ],
+    ),
     (
         "key rotate",
         &[
             "\"Northwind Platform\" 01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
-            "\"Northwind Platform\" 01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d --after 12h",
+            "\"Northwind Platform\" 01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d --after 7d",
         ],
     ),
     ("application", &["add \"Northwind Platform\"", "list --partner \"Northwind Platform\""]),
     ("application add", &["\"Northwind Platform\" --id 5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21"]),
     ("application list", &["--partner \"Northwind Platform\"", "--limit 20 --json"]),
     ("application show", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21"]),
-    ("offer", &["put offers.json", "list --status Offered --expires-before 2026-11-24"]),
+    ("offer", &["put offers.json", "load offers.csv", "list --status Offered --expires-before 2026-11-24"]),
     ("offer put", &["offers.json", "- --json"]),
+    (
+        "offer load",
+        &["offers.csv --partner \"Northwind Platform\"", "offers.csv --dry-run", "- --format ndjson --json"],
+    ),
     (
         "offer list",
         &[

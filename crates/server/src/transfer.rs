@@ -7,7 +7,9 @@ use crate::runtime;
 use crate::settings::{Access, Export, HistoryCommand, Import, KeptIn, Migrate, StorePlace};
 use crate::store::no_sandbox;
 use crate::system_clock::SystemClock;
-use file::{Destination, Tee, of_records, source, unbounded};
+pub use file::source;
+
+use file::{Destination, Tee, of_records, unbounded};
 use lendpay_api::Clock as _;
 use lendpay_api::transfer::{Lines, Problem, Reader, check};
 use lendpay_domain::StoreError;

@@ -55,7 +55,7 @@ pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
     // A `$ref` cannot be nullable in 3.0; its schema can.
-    for nullable in ["MaskedBankAccount", "FullBankAccount"] {
+    for nullable in ["MaskedBankAccount", "FullBankAccount", "BatchFailure"] {
         if let Some(schema) = document["components"]["schemas"].get_mut(nullable) {
             schema["nullable"] = true.into();
         }

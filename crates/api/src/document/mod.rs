@@ -10,6 +10,7 @@ pub(crate) mod partner;
 mod quality;
 
 use crate::pages::Pages;
+use crate::request_body::BODY;
 use crate::shell::Route;
 use crate::side::Side;
 use serde_json::Value;
@@ -73,7 +74,7 @@ impl Finished {
                 let head = methods.iter().any(|method| method == "GET").then_some("HEAD");
                 methods.extend(head.into_iter().chain(["OPTIONS"]).map(str::to_owned));
             }
-            Route { template: template.clone(), allow: methods.join(", "), preflight }
+            Route { template: template.clone(), allow: methods.join(", "), preflight, body: BODY }
         };
         paths.map(route).collect()
     }

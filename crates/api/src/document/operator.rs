@@ -9,9 +9,10 @@ use crate::operations::operator::{
     export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer,
     get_operation::GetOperation, get_partner::GetPartner, list_all_offers::ListAllOffers, list_events::ListEvents,
     list_keys::ListKeys, list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
+    put_offers::PutOffers,
 };
 use crate::operator_side::Operations;
-use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, RevokeKey};
+use lendpay_domain::command::{AddKey, ExpireKey, PutApplication, PutOffer, PutPartner, RevokeKey};
 use lendpay_domain::offer::Status;
 use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use poem_openapi::OpenApiService;
@@ -62,11 +63,13 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<GetPartner>(examples::partners(), None),
         OperationExamples::of::<AddKey>(examples::made_keys(), Some(examples::new_keys())),
         OperationExamples::of::<ListKeys>(examples::keys(), None),
+        OperationExamples::of::<ExpireKey>(vec![], Some(examples::new_expiries())),
         OperationExamples::of::<RevokeKey>(vec![], None),
         OperationExamples::of::<PutApplication>(examples::applications(), Some(examples::new_applications())),
         OperationExamples::of::<FindApplications>(examples::application_list(), None),
         OperationExamples::of::<GetApplication>(examples::applications(), None),
         OperationExamples::of::<PutOffer>(examples::offers(), Some(examples::new_offers())),
+        OperationExamples::of::<PutOffers>(examples::batch_answers(), Some(examples::new_batches())),
         OperationExamples::of::<ListAllOffers>(examples::offer_list(), None),
         OperationExamples::of::<ListOffers>(examples::offer_list(), None),
         OperationExamples::of::<GetOffer>(examples::offers(), None),

@@ -2,6 +2,9 @@
 
 use super::examples;
 use super::finish::Example;
+use crate::failure::Failure;
+use crate::operator_failure::OperatorFailure;
+use crate::wire::offer_batch::{BatchAnswer, BatchFailure, BatchResult, BatchedAnswer};
 use crate::wire::operator_offer::OperatorOffer;
 use crate::wire::party::{MadeKey, Partner};
 use lendpay_domain::key::{Access, ApiKey, Area, KeyRecord};
@@ -12,6 +15,9 @@ use serde_json::{Value, json};
 use uuid::{Uuid, uuid};
 
 const PARTNER: Uuid = uuid!("6f1d3c52-90a4-4b0e-8f57-2a4b3c9d8e10");
+const APPLICATION: Uuid = uuid!("5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21");
+const OFFERS: [Uuid; 2] =
+    [uuid!("8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"), uuid!("3e7b118e-bb4c-4e4b-981d-a62526cbbdce")];
 
 fn moment() -> Timestamp {
     examples::moment(1_653_653_744, 50_386_800)
@@ -60,6 +66,10 @@ pub(super) fn made_keys() -> Vec<Example> {
     vec![("Both areas".to_owned(), json!(MadeKey::new(&key, &record)))]
 }
 
+pub(super) fn new_expiries() -> Vec<Example> {
+    vec![("Some day".to_owned(), json!({ "expiresAt": "2099-12-31T00:00:00Z" }))]
+}
+
 pub(super) fn new_applications() -> Vec<Example> {
     vec![("Of a partner".to_owned(), json!({ "partnerId": PARTNER }))]
 }
@@ -82,6 +92,28 @@ pub(super) fn new_offers() -> Vec<Example> {
         "annualPercentageRate": 0.0905,
     });
     vec![("Underwritten".to_owned(), full), ("Indicative".to_owned(), least)]
+}
+
+pub(super) fn new_batches() -> Vec<Example> {
+    let item = |(id, (_, terms)): (Uuid, Example)| {
+        let mut item = json!({ "applicationId": APPLICATION, "offerId": id, "partnerId": PARTNER });
+        item.as_object_mut().into_iter().zip(terms.as_object()).for_each(|(item, terms)| item.extend(terms.clone()));
+        item
+    };
+    let items: Vec<_> = OFFERS.into_iter().zip(new_offers()).map(item).collect();
+    vec![("Two offers".to_owned(), json!({ "items": items }))]
+}
+
+pub(super) fn batch_answers() -> Vec<Example> {
+    let failure: Failure = OperatorFailure::TermsFixed(Status::CustomerAccepted).into();
+    let item = |id, result, failure: Option<&Failure>| BatchedAnswer {
+        application_id: Some(APPLICATION),
+        offer_id: Some(id),
+        result,
+        failure: failure.map(BatchFailure::from),
+    };
+    let items = vec![item(OFFERS[0], BatchResult::Created, None), item(OFFERS[1], BatchResult::Failed, Some(&failure))];
+    vec![("One is new".to_owned(), json!(BatchAnswer { items }))]
 }
 
 pub(super) fn offers() -> Vec<Example> {
@@ -117,7 +149,7 @@ pub(super) fn keys() -> Vec<Example> {
 }
 
 pub(super) fn applications() -> Vec<Example> {
-    let application = json!({ "id": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21", "partnerId": PARTNER });
+    let application = json!({ "id": APPLICATION, "partnerId": PARTNER });
     vec![("Of a partner".to_owned(), application)]
 }
 
@@ -153,13 +185,27 @@ pub(super) fn events() -> Vec<Example> {
         "type": "offer.accepted",
         "occurredAt": "2022-05-27T12:15:44.050386800Z",
         "partnerId": PARTNER,
-        "applicationId": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21",
-        "offerId": "8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",
+        "applicationId": APPLICATION,
+        "offerId": OFFERS[0],
         "buyerId": null,
         "actor": "key:01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
         "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
+        "replaced": [],
     });
-    let page = json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event], "next": null });
+    let replaced = json!({
+        "sequence": 57,
+        "id": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c70",
+        "type": "offer.terms_replaced",
+        "occurredAt": "2022-05-27T12:20:01Z",
+        "partnerId": PARTNER,
+        "applicationId": APPLICATION,
+        "offerId": OFFERS[1],
+        "buyerId": null,
+        "actor": "operator",
+        "operationId": "7d0c1a52b8f54d1f9f0c8a4d3b2e6a91",
+        "replaced": [{ "field": "amount", "before": null, "after": 25_000.55 }],
+    });
+    let page = json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event, replaced], "next": null });
     vec![("The last page".to_owned(), page)]
 }
 

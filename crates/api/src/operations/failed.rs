@@ -1,6 +1,7 @@
 //! How an operation says in the document which failures it can really give.
 
 use crate::failure::Failure;
+use crate::operator_failure::OperatorFailure;
 use crate::side::Shape;
 use crate::wire::error::{LendingError, OperatorError, PaymentsError};
 use lendpay_domain::offer::Status;
@@ -87,6 +88,7 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
         Failure::CursorUnknown => {
             return "`after` is past the end, or of another history: a backup was restored. Read from the beginning.";
         }
+        Failure::Operator(OperatorFailure::BatchTooLarge) => return "The body is larger than 8,388,608 bytes.",
         _ => {}
     }
     match (failure.status().as_u16(), shape) {

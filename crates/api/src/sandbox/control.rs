@@ -4,6 +4,7 @@ use super::page;
 use crate::clock::Clock;
 use crate::failure::Failure;
 use crate::pages::plain_page;
+use crate::request_body::BODY;
 use crate::shell;
 use crate::wire::json::Json;
 use crate::wire::time::Time;
@@ -71,7 +72,7 @@ pub(crate) fn add(
         [(page::PAGE, "GET, HEAD"), (page::CLOCK, "GET, POST, HEAD, OPTIONS"), (page::RESET, "POST, OPTIONS")]
     {
         let preflight = allow.ends_with("OPTIONS");
-        routes.push(shell::Route { template: template.to_owned(), allow: allow.to_owned(), preflight });
+        routes.push(shell::Route { template: template.to_owned(), allow: allow.to_owned(), preflight, body: BODY });
     }
     router
         .at(page::PAGE, get(plain_page(page::html())))

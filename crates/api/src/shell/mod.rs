@@ -17,6 +17,7 @@ use crate::clock::Clock;
 use crate::context::Context;
 use crate::counts::RequestCounts;
 use crate::failure::Failure;
+use crate::request_body::BODY;
 use crate::side::Side;
 use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
@@ -68,16 +69,16 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
         let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
-        let context = Context::new(&mut request, self.clock.now());
-        // Traces are of the system's time.
-        let began = context.at - self.clock.ahead() - start.elapsed();
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let (version, tls) = (request.version(), *request.scheme() == Scheme::HTTPS);
         let waits_to_send = head::waits_to_send(&request);
         route_unreadable_segments(&mut request);
-        request.set_data(context.clone());
         let found = self.routes.find(request.uri().path());
         let route = found.map(|(_, route)| route);
+        let context = Context::new(&mut request, self.clock.now(), route.map_or(BODY, |route| route.body));
+        // Traces are of the system's time.
+        let began = context.at - self.clock.ahead() - start.elapsed();
+        request.set_data(context.clone());
 
         let deadline = (start + self.limits.request_time).into();
         let work = AssertUnwindSafe(self.answer(request, route, &context)).catch_unwind();
@@ -138,9 +139,7 @@ impl<E: Endpoint<Output = Response>, S> Shell<E, S> {
         if let Some(route) = route.filter(|route| route.preflight && request.method() == Method::OPTIONS) {
             return Ok(cors::preflight(self.side, route, request.headers()));
         }
-        if context.body().is_known_to_be_too_long() {
-            return Err(Failure::TooLarge);
-        }
+        context.body().check_known_length()?;
         let error = match self.inner.call(request).await {
             Ok(response) => return Ok(response),
             Err(error) if error.is_from_response() => return Ok(error.into_response()),

@@ -9,6 +9,8 @@ pub(crate) struct Route {
     pub allow: String,
     /// Whether a page of another origin may call it, so that preflights are answered.
     pub preflight: bool,
+    /// The most bytes that a body may have.
+    pub body: usize,
 }
 
 /// Every address of a side.

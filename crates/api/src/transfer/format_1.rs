@@ -63,7 +63,8 @@ impl Line {
             }
             Self::Terms { sequence, application_id, offer_id, terms } => {
                 let partner_id = *owners.get(&application_id).ok_or(NotARecord)?;
-                records::Line::Terms { sequence, cause: None, partner_id, application_id, offer_id, terms }
+                let (cause, before) = (None, None);
+                records::Line::Terms { sequence, cause, partner_id, application_id, offer_id, terms, before }
             }
             Self::Move { event, application_id, offer_id, status } => {
                 let (sequence, cause, partner_id, at) = event.split();

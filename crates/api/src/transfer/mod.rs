@@ -10,10 +10,11 @@
 //! | `partner` | a partner that is created or changed | `id`, `name`, `oauthClientId`, `createdAt` |
 //! | `key` | a key that is added | `id`, `partnerId`, `hash`, `name`, `areas`, `access` (absent: `full`), `createdAt`, `expiresAt`, `revokedAt` |
 //! | `keyRevoked` | a key that is revoked | `partnerId`, `keyId`, `at` |
+//! | `keyExpiry` | a key that gets an earlier expiry | `partnerId`, `keyId`, `at` |
 //! | `keyUsed` | the last use of a key | `hash`, `at` |
 //! | `application` | an application | `id`, `partnerId` |
 //! | `offer` | an offer that is created | `partnerId`, `applicationId`, `offerId`, `terms`, `at` |
-//! | `terms` | an offer that is Offered and gets new terms | `partnerId`, `applicationId`, `offerId`, `terms` |
+//! | `terms` | an offer that is Offered and gets new terms | `partnerId`, `applicationId`, `offerId`, `terms`, and the terms `before` (absent: not known) |
 //! | `move` | an offer that reaches another status | `partnerId`, `applicationId`, `offerId`, `status`, `at` |
 //! | `buyer` | a buyer that is created | `partnerId`, `buyerId`, `description`, `fingerprint`, `at` |
 //! | `end` | the last line | the number of `records` of each kind, and the `sha256` of all lines between the first and this one |
@@ -24,6 +25,8 @@
 //! had without it. `history` is the id of the history that the sequences belong to, or null. `hash` is the SHA-256 of a key in
 //! hex; the key itself is not in the file. Rates and amounts are decimal digits as strings, times RFC 3339 to the nanosecond. A
 //! file without its last line is not complete. It holds bank details: protect it as you would protect those.
+//!
+//! Files that were written before there was `keyExpiry` are read too: they do not count it.
 //!
 //! Format 1 is read too: `format_1` says what differs.
 

@@ -29,6 +29,13 @@ pub(super) enum Line {
         key_id: Uuid,
         at: Time,
     },
+    KeyExpiry {
+        sequence: Option<u64>,
+        cause: Option<CauseLine>,
+        partner_id: Uuid,
+        key_id: Uuid,
+        at: Time,
+    },
     KeyUsed {
         sequence: Option<u64>,
         cause: Option<CauseLine>,
@@ -52,6 +59,9 @@ pub(super) enum Line {
         application_id: Uuid,
         offer_id: Uuid,
         terms: TermsLine,
+        /// Absent in files that were written before they were kept.
+        #[serde(default)]
+        before: Option<TermsLine>,
     },
     Move {
         sequence: Option<u64>,
@@ -144,8 +154,8 @@ pub(super) struct NotARecord;
 
 impl Line {
     /// The kinds of records: the names of the members.
-    pub(super) const KINDS: [&str; 9] =
-        ["partner", "key", "keyRevoked", "keyUsed", "application", "offer", "terms", "move", "buyer"];
+    pub(super) const KINDS: [&str; 10] =
+        ["partner", "key", "keyRevoked", "keyExpiry", "keyUsed", "application", "offer", "terms", "move", "buyer"];
 
     /// Counts the line, which is a record's.
     pub(super) fn count(&self, counts: &mut Counts) {
@@ -154,6 +164,7 @@ impl Line {
             Self::Partner(_) => "partner",
             Self::Key(_) => "key",
             Self::KeyRevoked { .. } => "keyRevoked",
+            Self::KeyExpiry { .. } => "keyExpiry",
             Self::KeyUsed { .. } => "keyUsed",
             Self::Application(_) => "application",
             Self::Offer { .. } => "offer",
@@ -193,6 +204,9 @@ impl From<&Record> for Line {
             Change::KeyRevoked { partner, key, at } => {
                 Self::KeyRevoked { sequence, cause, partner_id: partner.uuid(), key_id: key.uuid(), at: Time(*at) }
             }
+            Change::KeyExpirySet { partner, key, at } => {
+                Self::KeyExpiry { sequence, cause, partner_id: partner.uuid(), key_id: key.uuid(), at: Time(*at) }
+            }
             Change::KeyUsed { key, at } => Self::KeyUsed { sequence, cause, hash: hex(&key.to_bytes()), at: Time(*at) },
             Change::ApplicationPut { application, partner } => {
                 let (id, partner_id) = (application.uuid(), partner.uuid());
@@ -203,9 +217,10 @@ impl From<&Record> for Line {
                 let (terms, at) = (terms.into(), Time(*at));
                 Self::Offer { sequence, cause, partner_id, application_id, offer_id, terms, at }
             }
-            Change::TermsReplaced { offer, terms } => {
+            Change::TermsReplaced { offer, terms, before } => {
                 let (partner_id, application_id, offer_id) = uuids(offer);
-                Self::Terms { sequence, cause, partner_id, application_id, offer_id, terms: terms.into() }
+                let (terms, before) = (terms.into(), before.as_deref().map(TermsLine::from));
+                Self::Terms { sequence, cause, partner_id, application_id, offer_id, terms, before }
             }
             Change::OfferMoved { offer, status, at } => {
                 let (partner_id, application_id, offer_id) = uuids(offer);
@@ -253,6 +268,10 @@ impl Line {
                 let (partner, key) = (PartnerId::new(partner_id), KeyId::new(key_id));
                 (sequence, cause, Change::KeyRevoked { partner, key, at: at.0 })
             }
+            Self::KeyExpiry { sequence, cause, partner_id, key_id, at } => {
+                let (partner, key) = (PartnerId::new(partner_id), KeyId::new(key_id));
+                (sequence, cause, Change::KeyExpirySet { partner, key, at: at.0 })
+            }
             Self::KeyUsed { sequence, cause, hash, at } => {
                 (sequence, cause, Change::KeyUsed { key: KeyHash::from_bytes(bytes(&hash)?), at: at.0 })
             }
@@ -264,9 +283,10 @@ impl Line {
                 let offer = offer_key(partner_id, application_id, offer_id);
                 (sequence, cause, Change::OfferCreated { offer, terms: terms.terms()?, at: at.0 })
             }
-            Self::Terms { sequence, cause, partner_id, application_id, offer_id, terms } => {
+            Self::Terms { sequence, cause, partner_id, application_id, offer_id, terms, before } => {
                 let offer = offer_key(partner_id, application_id, offer_id);
-                (sequence, cause, Change::TermsReplaced { offer, terms: terms.terms()? })
+                let before = before.map(TermsLine::terms).transpose()?.map(Box::new);
+                (sequence, cause, Change::TermsReplaced { offer, terms: terms.terms()?, before })
             }
             Self::Move { sequence, cause, partner_id, application_id, offer_id, status, at } => {
                 let offer = offer_key(partner_id, application_id, offer_id);

@@ -146,6 +146,7 @@ fn an_export_of_format_1_is_read_without_loss() {
         }
         if kind == "terms" {
             fields.insert("partnerId".to_owned(), "00000001-0000-4000-8000-000000000001".into());
+            fields.insert("before".to_owned(), Value::Null);
         }
         assert_eq!(one_spelling(new), one_spelling(&expected));
     }
@@ -153,6 +154,25 @@ fn an_export_of_format_1_is_read_without_loss() {
     assert_eq!(written, records, "the same in format 2");
     let cut = read(&FORMAT_1[..FORMAT_1.len() - 1]).expect_err("cut off");
     assert!(cut.to_string().contains("cut off"), "{cut}");
+}
+
+/// Files that were written before keys could get an earlier expiry, and before old terms were kept.
+#[test]
+fn an_earlier_file_of_format_2_is_read() {
+    let terms = lendpay_domain::testing::imports::terms_replaced(lendpay_domain::testing::samples::offer_key(1, 1));
+    let record = lendpay_domain::testing::samples::record(1, terms);
+    let mut lines = Lines::default();
+    let mut early = lines.header(Timestamp::UNIX_EPOCH, HistoryId::new(HISTORY));
+    let line = String::from_utf8(lines.record(&record)).expect("UTF-8");
+    let (kept, _) = line.split_once(",\"before\":").expect("terms until then");
+    let kept = format!("{kept}}}}}\n");
+    early.extend(kept.as_bytes());
+    let end = String::from_utf8(lines.end()).expect("UTF-8").replace("\"keyExpiry\":0,", "");
+    let hash = |bytes: &[u8]| hex(&<sha2::Sha256 as sha2::Digest>::digest(bytes));
+    early.extend(end.replace(&hash(line.as_bytes()), &hash(kept.as_bytes())).as_bytes());
+    let [read] = &read(&early).expect("complete")[..] else { panic!("one record") };
+    assert!(read.change.replaced().is_none() && read.event().is_none(), "no event, as it was then");
+    assert_eq!(read.cause, record.cause);
 }
 
 #[test]

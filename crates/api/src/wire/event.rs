@@ -1,11 +1,16 @@
 //! Events on the wire (contract 2.10).
 
+use super::offer::Offer;
 use super::time::Time;
 use super::wire_type;
-use lendpay_domain::event::{self, EventPage, Subject};
+use lendpay_domain::event::{self, EventPage, Replaced, Subject};
+use lendpay_domain::offer::{self, Status, Terms};
+use lendpay_domain::{ApplicationId, OfferId, PartnerId, Timestamp};
 use poem_openapi::Object;
 use poem_openapi::registry::MetaSchema;
+use poem_openapi::types::Any;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use uuid::Uuid;
 
 /// The type of an event.
@@ -18,7 +23,18 @@ wire_type!(EventType, "EventType", named: MetaSchema {
     ..MetaSchema::new("string")
 });
 
-/// Something that happened. Holds identifiers only.
+/// A field of an offer's terms that was replaced.
+#[derive(Debug, Object, Serialize)]
+pub struct ReplacedField {
+    /// The name of the field.
+    pub field: String,
+    /// What it was; null when it had no value.
+    pub before: Any<Value>,
+    /// What it is since; null when it has no value.
+    pub after: Any<Value>,
+}
+
+/// Something that happened. Holds identifiers, and what was replaced in the terms of an offer.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
@@ -48,6 +64,8 @@ pub struct Event {
     pub actor: String,
     /// The request that caused it: its X-Request-Id.
     pub operation_id: String,
+    /// The terms that have another value since, of `offer.terms_replaced`; empty for other types.
+    pub replaced: Vec<ReplacedField>,
 }
 
 impl From<event::Event> for Event {
@@ -64,7 +82,34 @@ impl From<event::Event> for Event {
             buyer_id: buyer.map(|id| id.uuid()),
             actor: event.actor.to_string(),
             operation_id: event.operation.to_string(),
+            replaced: event.replaced.map(|replaced| fields(&replaced)).unwrap_or_default(),
         }
+    }
+}
+
+/// The fields that differ, with their values as an offer shows them.
+fn fields(Replaced { before, after }: &Replaced) -> Vec<ReplacedField> {
+    let (mut before, after) = (shown(before), shown(after));
+    let field = |(field, after): (String, Value)| {
+        let before = before.get_mut(&field).map(Value::take).expect("all offers have the same fields");
+        (before != after).then_some(ReplacedField { field, before: Any(before), after: Any(after) })
+    };
+    after.into_iter().filter_map(field).collect()
+}
+
+/// The fields of an offer that has these terms; the others are the same for all terms.
+fn shown(terms: &Terms) -> Map<String, Value> {
+    let offer = offer::Offer {
+        id: OfferId::from_bytes([0; 16]),
+        application: ApplicationId::from_bytes([0; 16]),
+        partner: PartnerId::from_bytes([0; 16]),
+        terms: terms.clone(),
+        status: Status::Offered,
+        status_changed_at: Timestamp::UNIX_EPOCH,
+    };
+    match serde_json::to_value(Offer::from(offer)) {
+        Ok(Value::Object(fields)) => fields,
+        other => unreachable!("an offer is an object: {other:?}"),
     }
 }
 

@@ -16,7 +16,7 @@ const DEEP: &str = "Objects and arrays are nested more than 32 levels deep";
 /// A JSON value. Objects are searched from the front: what is read here has few members.
 pub(crate) enum Value {
     Null,
-    Bool,
+    Bool(bool),
     Number(Number),
     Text(String),
     List(Vec<Self>),
@@ -24,7 +24,7 @@ pub(crate) enum Value {
 }
 
 /// The members of an object, in the order in which they were sent. No name comes twice.
-type Members = Vec<(String, Value)>;
+pub(crate) type Members = Vec<(String, Value)>;
 
 impl Value {
     /// The text, if it is one.
@@ -60,8 +60,14 @@ impl Fields {
         }
     }
 
-    const fn within(prefix: &'static str, members: Members) -> Self {
+    /// The members of an object; `prefix` is before each name in messages.
+    pub const fn within(prefix: &'static str, members: Members) -> Self {
         Self { prefix, members, taken: Vec::new(), problems: Vec::new() }
+    }
+
+    /// Every member as it is.
+    pub fn into_members(self) -> Members {
+        self.members
     }
 
     fn take(&mut self, name: &'static str) -> Option<Value> {
@@ -213,8 +219,8 @@ impl<'de> Visitor<'de> for Strict {
     fn visit_unit<E>(self) -> Result<Value, E> {
         Ok(Value::Null)
     }
-    fn visit_bool<E>(self, _: bool) -> Result<Value, E> {
-        Ok(Value::Bool)
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
     }
     fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
         Ok(Value::Number(number.into()))
@@ -255,6 +261,11 @@ pub(crate) fn time(value: Value) -> Result<lendpay_domain::Timestamp, &'static s
 /// Reads a string further.
 pub(crate) fn parsed<T, E: Display>(value: Value, parse: impl FnOnce(&str) -> Result<T, E>) -> Result<T, String> {
     parse(&text(value)?).map_err(|error| error.to_string())
+}
+
+/// Reads an id.
+pub(crate) fn id<T>(value: Value, parse: impl FnOnce(&str) -> Option<T>) -> Result<T, String> {
+    parsed(value, |text| parse(text).ok_or("must be a UUID of 36 characters"))
 }
 
 /// Reads a number further.

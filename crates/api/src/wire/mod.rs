@@ -10,6 +10,7 @@ pub(crate) mod fields;
 pub(crate) mod health;
 pub(crate) mod json;
 pub(crate) mod offer;
+pub(crate) mod offer_batch;
 pub(crate) mod operation;
 pub(crate) mod operator_buyer;
 pub(crate) mod operator_offer;

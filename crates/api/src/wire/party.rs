@@ -146,11 +146,29 @@ impl FromFields for NewKey {
         let name = fields.required("name", |value| fields::parsed(value, Name::from_input));
         let areas = fields.required("areas", areas);
         let access = fields.given("access", |value| access(value.as_str())).unwrap_or_default();
-        let expires_at = fields.optional("expiresAt", |value| {
-            fields::time(value).and_then(|end| if end > now { Ok(end) } else { Err("must be in the future") })
-        });
+        let expires_at = fields.optional("expiresAt", |value| future(value, now));
         Some((name?, areas?, access, expires_at))
     }
+}
+
+/// When a key is to expire.
+#[derive(Debug, Object)]
+#[oai(rename_all = "camelCase")]
+pub struct NewExpiry {
+    /// From this moment on, which must be in the future, the key is refused.
+    pub expires_at: Time,
+}
+
+impl FromFields for NewExpiry {
+    type Value = Timestamp;
+
+    fn read(fields: &mut Fields, now: Timestamp) -> Option<Timestamp> {
+        fields.required("expiresAt", |value| future(value, now))
+    }
+}
+
+fn future(value: Value, now: Timestamp) -> Result<Timestamp, &'static str> {
+    fields::time(value).and_then(|at| if at > now { Ok(at) } else { Err("must be in the future") })
 }
 
 fn areas(value: Value) -> Result<Areas, String> {
@@ -256,9 +274,7 @@ impl FromFields for NewApplication {
     type Value = PartnerId;
 
     fn read(fields: &mut Fields, _now: Timestamp) -> Option<Self::Value> {
-        fields.required("partnerId", |value| {
-            fields::parsed(value, |text| PartnerId::parse(text).ok_or("must be a UUID of 36 characters"))
-        })
+        fields.required("partnerId", |value| fields::id(value, PartnerId::parse))
     }
 }
 

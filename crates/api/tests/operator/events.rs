@@ -43,7 +43,7 @@ async fn every_change_is_an_event_with_who_and_what() {
         "sequence": items[1]["sequence"], "id": items[1]["id"], "type": "offer.accepted",
         "occurredAt": "2023-11-14T22:13:21.123456Z", "partnerId": id(1), "applicationId": id(1), "offerId": id(1),
         "buyerId": null, "actor": format!("key:{}", key_id.as_str().expect("an id")),
-        "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
+        "operationId": "4bf92f3577b34da6a3ce929d0e0e4736", "replaced": [],
     });
     assert_eq!(items[1], accepted);
     assert_eq!((&items[0]["actor"], &items[8]["actor"]), (&json!("operator"), &json!("clock")));
@@ -54,6 +54,38 @@ async fn every_change_is_an_event_with_who_and_what() {
     let last = sequences.last().expect("many");
     let after = context.get(&format!("/operator/events?after={last}")).await.is(200);
     assert_eq!(after, json!({ "history": list["history"], "items": [], "next": null }));
+}
+
+/// The operator learns which terms had which values; the partner's events stay as they were.
+#[tokio::test]
+async fn replaced_terms_are_an_event_that_names_them() {
+    let context = Context::new().await;
+    let key = context.partner(1).await;
+    context.call("PUT", &offer(1, 1), &terms()).await.is(201);
+    context.call("PUT", &offer(1, 1), &terms()).await.is(200);
+    context.set_time(1);
+    let mut other = terms();
+    (other["details"], other["amount"], other["expiryAt"]) = (json!("Other"), json!(null), json!("2023-11-15T00:00:00Z"));
+    context.call("PUT", &offer(1, 1), &other).await.is(200);
+    context.call("PUT", &offer(1, 1), &other).await.is(200);
+    let list = context.get("/operator/events").await.is(200);
+    let [created, replaced] = &list["items"].as_array().expect("a list")[..] else { panic!("{list}") };
+    assert_eq!((&created["type"], &created["replaced"]), (&json!("offer.created"), &json!([])));
+    let wanted = json!([
+        { "field": "details", "before": "Fixed rate", "after": "Other" },
+        { "field": "expiryAt", "before": "2023-11-14T23:00:00Z", "after": "2023-11-15T00:00:00Z" },
+        { "field": "amount", "before": 25_000.55, "after": null },
+    ]);
+    assert_eq!((&replaced["type"], &replaced["replaced"]), (&json!("offer.terms_replaced"), &wanted));
+    assert_eq!((&replaced["offerId"], &replaced["buyerId"]), (&json!(id(1)), &Value::Null));
+    assert_eq!(replaced["occurredAt"], "2023-11-14T22:13:21.123456Z");
+    for filter in [format!("offerId={}", id(1)), format!("applicationId={}", id(1)), format!("partnerId={}", id(1))] {
+        let found = context.get(&format!("/operator/events?type=offer.terms_replaced&{filter}")).await.is(200);
+        assert_eq!(found["items"], json!([replaced]), "{filter}");
+    }
+    let of_partner = context.as_partner("GET", "/events", &[("x-service-apikey", &key)], "").await.is(200);
+    let types: Vec<_> = of_partner["items"].as_array().expect("a list").iter().map(|event| &event["type"]).collect();
+    assert_eq!(types, ["offer.created"]);
 }
 
 #[tokio::test]

@@ -49,6 +49,40 @@ async fn a_key_ends_at_its_expiry() {
     assert_eq!(create_buyer(&context, key).await.status, 401);
 }
 
+/// A partner has until then to take another key.
+#[tokio::test]
+async fn a_key_can_be_made_to_expire_and_never_later_than_was_said() {
+    let context = Context::new().await;
+    let key = context.partner(1).await;
+    let list = || context.get(&keys(1));
+    let path = format!("{}/{}", keys(1), list().await.is(200)["items"][0]["keyId"].as_str().expect("an id"));
+    let expiry = format!("{path}/expiry");
+    let at = |seconds: i64| json!({ "expiresAt": crate::context::moment(seconds).to_rfc3339() });
+    for bad in [at(0), at(-5), json!({}), json!({ "expiresAt": null }), json!({ "expiresAt": "tomorrow" })] {
+        context.call("PUT", &expiry, &bad).await.is_error(400, "InvalidData");
+    }
+    for moment in [100, 100, 10] {
+        assert_eq!(context.call("PUT", &expiry, &at(moment)).await.is(204), Value::Null);
+    }
+    context.call("PUT", &expiry, &at(11)).await.is_error(409, "KeyEndsEarlier");
+    let shown = &list().await.is(200)["items"][0];
+    assert_eq!((&shown["expiresAt"], &shown["revokedAt"]), (&json!("2023-11-14T22:13:30.123456Z"), &Value::Null));
+    context.set_time(9);
+    assert_eq!(create_buyer(&context, &key).await.status, 201);
+    context.set_time(10);
+    assert_eq!(create_buyer(&context, &key).await.status, 401);
+    context.call("PUT", &expiry, &at(20)).await.is_error(409, "KeyEndsEarlier");
+    // A revocation holds at once, and no expiry comes after it.
+    let made = context.call("POST", &keys(1), &json!({ "name": "x", "areas": ["payments"] })).await.is(201);
+    let path = format!("{}/{}", keys(1), made["keyId"].as_str().expect("an id"));
+    context.call("DELETE", &path, &Value::Null).await.is(204);
+    context.call("PUT", &format!("{path}/expiry"), &at(20)).await.is_error(409, "KeyEndsEarlier");
+    for unknown in [id(9), "x".to_owned()] {
+        let path = format!("{}/{unknown}/expiry", keys(1));
+        context.call("PUT", &path, &at(20)).await.is_error(404, "KeyNotFound");
+    }
+}
+
 #[tokio::test]
 async fn a_key_may_be_narrowed_to_reading() {
     let context = Context::new().await;

@@ -143,12 +143,16 @@ async fn no_address_of_the_operator_leads_to_what_belongs_elsewhere() {
                 let answer = context.call("DELETE", &wrong.replace("{keyId}", key_of_b), &Value::Null).await;
                 (answer, "KeyNotFound")
             }
+            ("PutKeyExpiry", ["partnerId", "keyId"]) => {
+                let body = json!({ "expiresAt": "2099-12-31T00:00:00Z" });
+                (context.call("PUT", &wrong.replace("{keyId}", key_of_b), &body).await, "KeyNotFound")
+            }
             ("GetOffer" | "DeclineOffer" | "AdvanceOffer" | "ArchiveOffer", ["applicationId", "offerId"]) => {
                 let path = wrong.replace("{offerId}", &id(2));
                 (context.call(&operation.method, &path, &Value::Null).await, "OfferNotFound")
             }
             // Makes an offer of its own in the application: the other's of the same id is another offer.
-            ("PutOffer", ["applicationId", "offerId"]) => continue,
+            ("PutOffer", ["applicationId", "offerId"]) | ("PutOffers", []) => continue,
             ("PutApplication", ["applicationId"]) => {
                 let answer = context.call("PUT", &application(2), &json!({ "partnerId": id(1) })).await;
                 assert_eq!(answer.status, 409);

@@ -19,8 +19,8 @@ mod tests;
 pub use buyer::{CreateBuyer, CreateBuyerOutcome};
 pub use offer::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
 pub use party::{
-    AddKey, AddKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
-    RevokeKeyOutcome, UseKey,
+    AddKey, AddKeyOutcome, ExpireKey, ExpireKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner,
+    PutPartnerOutcome, RevokeKey, RevokeKeyOutcome, UseKey,
 };
 
 use crate::buyer::{Buyer, Description};
@@ -89,6 +89,9 @@ impl<T> Decision<T> {
 pub enum DecideError {
     /// A look-up has no answer.
     View(ViewError),
+    /// The view has not the terms of [`Command::terms`], only the place where they are. The command is given again once
+    /// they have been read.
+    Unread,
     /// The command contradicts what is stored in a way that no caller can cause.
     Contradiction(&'static str),
 }
@@ -103,7 +106,9 @@ impl From<DecideError> for StoreError {
     fn from(error: DecideError) -> Self {
         match error {
             DecideError::View(ViewError::Corrupt) => Self::Corrupt,
-            DecideError::View(ViewError::Failed) | DecideError::Contradiction(_) => Self::Unavailable,
+            DecideError::View(ViewError::Failed) | DecideError::Unread | DecideError::Contradiction(_) => {
+                Self::Unavailable
+            }
         }
     }
 }
@@ -189,6 +194,12 @@ pub trait Command: Clone + Send + Sync + 'static {
 
     /// Adds every key that [`Self::decide`] may look at.
     fn reads(&self, reads: &mut Reads);
+
+    /// The offer whose terms [`Self::decide`] looks at. A store whose view has only the place of terms reads them first
+    /// and gives them to the decision as [`Known`](crate::view::Known).
+    fn terms(&self) -> Option<(ApplicationId, OfferId)> {
+        None
+    }
 
     /// Decides the command.
     ///

@@ -1,6 +1,6 @@
 //! Offers: the operator creates them and replaces their terms; operator and partner move them (contract 2.1).
 
-use super::{Command, Decided, Decision, OfferRef, Reads, Stamp, Values};
+use super::{Command, DecideError, Decided, Decision, OfferRef, Reads, Stamp, Values};
 use crate::change::{Change, OfferKey};
 use crate::life_cycle::{Action, IllegalMove, Standing, Transition, Verdict};
 use crate::offer::{Offer, Status, Terms};
@@ -107,7 +107,7 @@ const fn moved(offer: OfferKey, Transition { status, at }: Transition) -> Change
     Change::OfferMoved { offer, status, at }
 }
 
-/// The operator creates an offer or replaces its terms.
+/// The operator creates an offer or replaces its terms. Equal terms change nothing.
 #[derive(Clone, Debug)]
 pub struct PutOffer {
     /// The application that the offer answers.
@@ -127,8 +127,15 @@ pub enum PutOfferOutcome<O = Offer> {
     Created(O),
     /// The offer has new terms.
     Replaced(O),
+    /// The offer had these terms.
+    Unchanged(O),
     /// The offer is no longer Offered; its terms are fixed.
-    Fixed(Status),
+    Fixed {
+        /// The status that it has.
+        status: Status,
+        /// Whether it has these terms.
+        equal: bool,
+    },
     /// There is no such application.
     NoApplication,
 }
@@ -142,6 +149,10 @@ impl Command for PutOffer {
         reads.owned_offers.push((self.application, self.offer));
     }
 
+    fn terms(&self) -> Option<(ApplicationId, OfferId)> {
+        Some((self.application, self.offer))
+    }
+
     fn decide<V: View>(&self, view: &V) -> Decided<PutOfferOutcome<(PartnerId, Standing)>> {
         let Some(partner) = view.application(self.application)? else {
             return Ok(Decision::unchanged(PutOfferOutcome::NoApplication));
@@ -153,15 +164,20 @@ impl Command for PutOffer {
             let created = stamp.record(Change::OfferCreated { offer, terms, at: stamp.at });
             return Ok(Decision::with(PutOfferOutcome::Created((partner, standing)), created));
         };
-        if let Some(expired) = stored.standing.expiry(stamp.at) {
+        let before = view.terms(&stored.terms).ok_or(DecideError::Unread)?;
+        let (standing, equal) = (stored.standing, *before == terms);
+        if let Some(expired) = standing.expiry(stamp.at) {
             let found = stamp.expiry(expired.at, moved(offer, expired));
-            return Ok(Decision::with(PutOfferOutcome::Fixed(expired.status), found));
+            return Ok(Decision::with(PutOfferOutcome::Fixed { status: expired.status, equal }, found));
         }
-        if stored.standing.status != Status::Offered {
-            return Ok(Decision::unchanged(PutOfferOutcome::Fixed(stored.standing.status)));
+        if standing.status != Status::Offered {
+            return Ok(Decision::unchanged(PutOfferOutcome::Fixed { status: standing.status, equal }));
         }
-        let standing = stored.standing.with_terms(&terms);
-        let replaced = stamp.record(Change::TermsReplaced { offer, terms });
+        if equal {
+            return Ok(Decision::unchanged(PutOfferOutcome::Unchanged((partner, standing))));
+        }
+        let (standing, before) = (standing.with_terms(&terms), Some(Box::new(before.clone())));
+        let replaced = stamp.record(Change::TermsReplaced { offer, terms, before });
         Ok(Decision::with(PutOfferOutcome::Replaced((partner, standing)), replaced))
     }
 
@@ -178,7 +194,8 @@ impl Command for PutOffer {
         Ok(match decided {
             PutOfferOutcome::Created(stored) => PutOfferOutcome::Created(offer(stored)),
             PutOfferOutcome::Replaced(stored) => PutOfferOutcome::Replaced(offer(stored)),
-            PutOfferOutcome::Fixed(status) => PutOfferOutcome::Fixed(status),
+            PutOfferOutcome::Unchanged(stored) => PutOfferOutcome::Unchanged(offer(stored)),
+            PutOfferOutcome::Fixed { status, equal } => PutOfferOutcome::Fixed { status, equal },
             PutOfferOutcome::NoApplication => PutOfferOutcome::NoApplication,
         })
     }

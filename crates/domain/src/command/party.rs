@@ -144,6 +144,52 @@ impl Command for RevokeKey {
     }
 }
 
+/// Lets a key expire earlier than it would: at a moment that is still to come.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpireKey {
+    /// The partner.
+    pub partner: PartnerId,
+    /// Its key.
+    pub key: KeyId,
+    /// From this moment on it is refused.
+    pub at: Timestamp,
+    /// When, by whom, in which request.
+    pub stamp: Stamp,
+}
+
+/// The outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExpireKeyOutcome {
+    /// The key expires at this moment, from now on or already.
+    Expires,
+    /// The key is revoked, or expires before. It is never valid for longer than was said once.
+    EndsEarlier,
+    /// The partner has no such key.
+    NotFound,
+}
+
+impl Command for ExpireKey {
+    plain_outcome!(ExpireKeyOutcome);
+
+    fn reads(&self, reads: &mut Reads) {
+        reads.keys.push((self.partner, self.key));
+    }
+
+    fn decide<V: View>(&self, view: &V) -> Decided<ExpireKeyOutcome> {
+        let Self { partner, key, at, stamp } = *self;
+        let Some(record) = view.key(partner, key)? else { return Ok(Decision::unchanged(ExpireKeyOutcome::NotFound)) };
+        Ok(match record.expires_at {
+            _ if record.revoked_at.is_some() => Decision::unchanged(ExpireKeyOutcome::EndsEarlier),
+            Some(end) if end < at => Decision::unchanged(ExpireKeyOutcome::EndsEarlier),
+            Some(end) if end == at => Decision::unchanged(ExpireKeyOutcome::Expires),
+            Some(_) | None => {
+                let set = Change::KeyExpirySet { partner, key, at };
+                Decision::with(ExpireKeyOutcome::Expires, stamp.record(set))
+            }
+        })
+    }
+}
+
 /// Registers an application of a partner.
 #[derive(Clone, Copy, Debug)]
 pub struct PutApplication {

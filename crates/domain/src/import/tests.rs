@@ -3,7 +3,9 @@
 use super::*;
 use crate::buyer::Description;
 use crate::offer::Terms;
-use crate::testing::imports::{base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated};
+use crate::testing::imports::{
+    base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated, terms_replaced,
+};
 use crate::testing::samples::*;
 use crate::view::{Nothing, Overlay};
 
@@ -60,7 +62,8 @@ fn a_merge_leaves_what_was_there_as_it_is() {
     // Each kind of record, of a subject that was there and of one that was not.
     let later = [
         Change::KeyRevoked { partner: partner(1), key: key_id(1), at: at(3) },
-        Change::TermsReplaced { offer: offer_key(1, 1), terms: bare_terms() },
+        Change::KeyExpirySet { partner: partner(1), key: key_id(1), at: at(3) },
+        terms_replaced(offer_key(1, 1)),
         moved(offer_key(1, 1), Status::Archived),
     ];
     for change in base().into_iter().chain(later) {
@@ -103,9 +106,10 @@ fn what_one_import_adds_it_may_change_again() {
         // The client id is free again.
         partner_put(2, Some("client 1")),
         Change::KeyAdded(KeyRecord { revoked_at: Some(at(2)), ..key(1, 1) }),
+        Change::KeyExpirySet { partner: partner(2), key: key_id(2), at: at(6) },
         Change::KeyRevoked { partner: partner(2), key: key_id(2), at: at(3) },
         Change::KeyUsed { key: key(1, 1).hash, at: at(9) },
-        Change::TermsReplaced { offer: offer_key(1, 1), terms: bare_terms() },
+        terms_replaced(offer_key(1, 1)),
         moved(offer_key(1, 1), Status::CustomerAccepted),
         moved(offer_key(1, 1), Status::Archived),
     ]);
@@ -121,9 +125,12 @@ fn expired_keys_and_unchecked_buyers_are_counted_not_rejected() {
     let mut changes = base();
     let expired = KeyRecord { expires_at: Some(at(5)), ..key(1, 7) };
     changes.push(Change::KeyAdded(expired));
+    // Of a key that had not expired; then of one that had, which counts once.
+    changes.push(Change::KeyExpirySet { partner: partner(1), key: key_id(1), at: at(4) });
+    changes.push(Change::KeyExpirySet { partner: partner(1), key: key_id(7), at: at(4) });
     changes.push(buyer(1, 7, Description { country_code: Some("XX".into()), ..description() }));
     let done = import(vec![], &numbered_from(1, changes), false).expect("fits");
-    assert_eq!((done.expired_keys, done.unchecked_buyers), (1, 1));
+    assert_eq!((done.expired_keys, done.unchecked_buyers), (2, 1));
 }
 
 /// What an early version exported: no causes but those of events, and sequences of events only.

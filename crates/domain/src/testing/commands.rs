@@ -5,9 +5,9 @@ use super::samples::*;
 use crate::buyer::Description;
 use crate::change::Record;
 use crate::command::{
-    AddKey, AddKeyOutcome, Command as _, CreateBuyer, CreateBuyerOutcome, DecideError, MoveOffer, MoveOutcome,
-    PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome, RevokeKey,
-    RevokeKeyOutcome, Stamp, UseKey,
+    AddKey, AddKeyOutcome, Command as _, CreateBuyer, CreateBuyerOutcome, DecideError, ExpireKey, ExpireKeyOutcome,
+    MoveOffer, MoveOutcome, PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner,
+    PutPartnerOutcome, RevokeKey, RevokeKeyOutcome, Stamp, UseKey,
 };
 use crate::event::Actor;
 use crate::key::{KeyHash, KeyRecord};
@@ -33,6 +33,8 @@ pub enum Asked {
     Key(AddKey),
     /// By which a key is revoked.
     Revocation(RevokeKey),
+    /// By which a key gets an earlier expiry.
+    Expiry(ExpireKey),
     /// By which an application is put.
     Application(PutApplication),
     /// By which an offer is put.
@@ -54,6 +56,8 @@ pub enum Told {
     Key(Answer<AddKeyOutcome>),
     /// When a key is revoked.
     Revocation(Answer<RevokeKeyOutcome>),
+    /// When a key gets an earlier expiry.
+    Expiry(Answer<ExpireKeyOutcome>),
     /// When an application is put.
     Application(Answer<PutApplicationOutcome>),
     /// When an offer is put.
@@ -73,6 +77,7 @@ impl Asked {
             Self::Partner(PutPartner { stamp, .. })
             | Self::Key(AddKey { stamp, .. })
             | Self::Revocation(RevokeKey { stamp, .. })
+            | Self::Expiry(ExpireKey { stamp, .. })
             | Self::Application(PutApplication { stamp, .. })
             | Self::Offer(PutOffer { stamp, .. })
             | Self::Move(MoveOffer { stamp, .. })
@@ -92,6 +97,7 @@ impl Asked {
             Self::Partner(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Key(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Revocation(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Expiry(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Application(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Offer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Move(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
@@ -106,6 +112,7 @@ impl Asked {
             Self::Partner(command) => Told::Partner(store.run(command).await),
             Self::Key(command) => Told::Key(store.run(command).await),
             Self::Revocation(command) => Told::Revocation(store.run(command).await),
+            Self::Expiry(command) => Told::Expiry(store.run(command).await),
             Self::Application(command) => Told::Application(store.run(command).await),
             Self::Offer(command) => Told::Offer(store.run(command).await),
             Self::Move(command) => Told::Move(store.run(command).await),
@@ -156,6 +163,8 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
         }),
         2 => key,
         1 => (id(), id(), stamps()).prop_map(|(p, n, stamp)| Asked::Revocation(RevokeKey { stamp, ..revoke(p, n, 0) })),
+        1 => (id(), id(), 0..20_i64, stamps())
+            .prop_map(|(p, n, end, stamp)| Asked::Expiry(ExpireKey { stamp, ..expire(p, n, end, 0) })),
         2 => (id(), id(), stamps())
             .prop_map(|(a, p, stamp)| Asked::Application(PutApplication { stamp, ..put_application(a, p) })),
         4 => (id(), id(), terms_of_offers(), stamps())

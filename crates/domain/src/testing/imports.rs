@@ -45,6 +45,11 @@ pub fn created(offer: OfferKey) -> Change {
     Change::OfferCreated { offer, terms: terms(), at: at(1) }
 }
 
+/// The change that gives such an offer other terms.
+pub fn terms_replaced(offer: OfferKey) -> Change {
+    Change::TermsReplaced { offer, terms: bare_terms(), before: Some(Box::new(terms())) }
+}
+
 /// The change that moves an offer.
 pub fn moved(offer: OfferKey, status: Status) -> Change {
     Change::OfferMoved { offer, status, at: at(2) }
@@ -79,6 +84,8 @@ pub fn faulty() -> Vec<Faulty> {
         let problem = "its event is of another time";
         add(name, vec![change], &|record| record.cause = record.cause.map(late), problem);
     }
+    let problem = "its event is missing";
+    add("terms", vec![terms_replaced(offer_key(1, 1))], &|record| record.cause = None, problem);
     let problem = "its sequence is too large";
     add("2^63", vec![archived()], &|record| record.sequence = Some(SEQUENCE_LIMIT), problem);
     add("2^64 - 1", vec![partner_put(3, None)], &|record| record.sequence = Some(u64::MAX), problem);
@@ -107,6 +114,8 @@ pub fn faulty() -> Vec<Faulty> {
     let revoked = |p, n| Change::KeyRevoked { partner: partner(p), key: key_id(n), at: at(3) };
     add("an unknown key is revoked", vec![revoked(1, 9)], as_it_is, problem);
     add("a key of another partner is revoked", vec![revoked(2, 1)], as_it_is, problem);
+    let expires = Change::KeyExpirySet { partner: partner(1), key: key_id(9), at: at(3) };
+    add("an unknown key gets an expiry", vec![expires], as_it_is, problem);
     let unknown = Change::KeyUsed { key: KeyHash::of("unknown"), at: at(3) };
     add("an unknown key is used", vec![unknown], as_it_is, problem);
 
@@ -117,14 +126,13 @@ pub fn faulty() -> Vec<Faulty> {
     add("an offer for the application of another partner", vec![created(stranger)], as_it_is, problem);
     add("an offer of nobody", vec![created(OfferKey { partner: nobody, ..stranger })], as_it_is, problem);
 
-    let replaced = |offer| Change::TermsReplaced { offer, terms: bare_terms() };
     let problem = "its offer is not there";
     add("a move of an unknown offer", vec![moved(offer_key(1, 9), Status::Archived)], as_it_is, problem);
-    add("terms of an unknown offer", vec![replaced(offer_key(1, 9))], as_it_is, problem);
+    add("terms of an unknown offer", vec![terms_replaced(offer_key(1, 9))], as_it_is, problem);
     add("an offer under another application", vec![moved(offer_key(2, 1), Status::Archived)], as_it_is, problem);
     let problem = "its offer belongs to another partner";
     add("a move of an offer of another partner", vec![moved(of_another, Status::Archived)], as_it_is, problem);
-    add("terms of an offer of another partner", vec![replaced(of_another)], as_it_is, problem);
+    add("terms of an offer of another partner", vec![terms_replaced(of_another)], as_it_is, problem);
 
     let problem = "it holds more text than can be stored";
     let long = Description { name: Some("x".repeat(TEXT_LIMIT + 1)), ..Description::default() };
@@ -142,8 +150,7 @@ pub fn faulty_unless_kept() -> Vec<Faulty> {
     let offer = offer_key(1, 1);
     let problem = "its offer is no longer Offered";
     for &status in &[Status::CustomerAccepted, Status::CustomerDeclined, Status::Expired, Status::Archived] {
-        let replaced = Change::TermsReplaced { offer, terms: bare_terms() };
-        add("terms that are fixed", vec![moved(offer, status), replaced], problem);
+        add("terms that are fixed", vec![moved(offer, status), terms_replaced(offer)], problem);
     }
     let problem = "its offer cannot come to this status from the one that it has";
     for way in [
@@ -156,9 +163,8 @@ pub fn faulty_unless_kept() -> Vec<Faulty> {
     ] {
         add("a move that is not allowed", way.iter().map(|status| moved(offer, *status)).collect(), problem);
     }
-    let indicative = Change::TermsReplaced { offer, terms: bare_terms() };
     let advanced = [Status::CustomerAccepted, Status::Advanced].map(|status| moved(offer, status));
-    add("an indicative offer is advanced", [vec![indicative], advanced.into()].concat(), problem);
+    add("an indicative offer is advanced", [vec![terms_replaced(offer)], advanced.into()].concat(), problem);
     all
 }
 

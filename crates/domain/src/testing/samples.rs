@@ -4,7 +4,9 @@ use crate::buyer::{BankAccount, Description, NewBuyer};
 use crate::buyer_checks::{BuyerChecks, check};
 use crate::calls::Call;
 use crate::change::{Cause, Change, OfferKey, Record};
-use crate::command::{AddKey, CreateBuyer, MoveOffer, PutApplication, PutOffer, PutPartner, RevokeKey, Stamp};
+use crate::command::{
+    AddKey, CreateBuyer, ExpireKey, MoveOffer, PutApplication, PutOffer, PutPartner, RevokeKey, Stamp,
+};
 use crate::decimal::{Amount, Rate};
 use crate::event::Actor;
 use crate::idempotency::IdempotencyKey;
@@ -175,6 +177,11 @@ pub fn add_key(key: KeyRecord) -> AddKey {
 /// Revokes key `n` of partner `p`.
 pub fn revoke(p: u64, n: u64, seconds: i64) -> RevokeKey {
     RevokeKey { partner: partner(p), key: key_id(n), stamp: operator(seconds) }
+}
+
+/// Lets key `n` of partner `p` expire at a moment.
+pub fn expire(p: u64, n: u64, end: i64, seconds: i64) -> ExpireKey {
+    ExpireKey { partner: partner(p), key: key_id(n), at: at(end), stamp: operator(seconds) }
 }
 
 /// A creation by partner `p`; with an idempotency key, or of buyer number `fresh`.

@@ -144,12 +144,16 @@ pub fn changes() -> impl Strategy<Value = Change> {
         (ids, moments()).prop_map(|([a, b, _], at)| {
             Change::KeyRevoked { partner: PartnerId::from_bytes(a), key: KeyId::from_bytes(b), at }
         }),
+        (ids, moments()).prop_map(|([a, b, _], at)| {
+            Change::KeyExpirySet { partner: PartnerId::from_bytes(a), key: KeyId::from_bytes(b), at }
+        }),
         (hashes, moments()).prop_map(|(key, at)| Change::KeyUsed { key: KeyHash::from_bytes(key), at }),
         ids.prop_map(|[a, b, _]| {
             Change::ApplicationPut { application: ApplicationId::from_bytes(a), partner: PartnerId::from_bytes(b) }
         }),
         (offers.clone(), terms(), moments()).prop_map(|(offer, terms, at)| Change::OfferCreated { offer, terms, at }),
-        (offers.clone(), terms()).prop_map(|(offer, terms)| Change::TermsReplaced { offer, terms }),
+        (offers.clone(), terms(), option::of(terms().prop_map(Box::new)))
+            .prop_map(|(offer, terms, before)| Change::TermsReplaced { offer, terms, before }),
         (offers, select(Status::ALL), moments()).prop_map(|(offer, status, at)| Change::OfferMoved {
             offer,
             status,

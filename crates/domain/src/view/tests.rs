@@ -128,9 +128,31 @@ fn a_change_of_what_is_not_there_is_corrupt() {
     let offer = offer_key(1, 1);
     for change in [
         Change::KeyRevoked { partner: partner(1), key: key_id(1), at: at(1) },
-        Change::TermsReplaced { offer, terms: terms() },
+        Change::KeyExpirySet { partner: partner(1), key: key_id(1), at: at(1) },
+        Change::TermsReplaced { offer, terms: terms(), before: None },
         Change::OfferMoved { offer, status: crate::offer::Status::Archived, at: at(1) },
     ] {
         assert_eq!(empty().apply(&change, Terms::clone, Description::clone), Err(ViewError::Corrupt));
     }
+}
+
+/// Terms that are elsewhere, as in the embedded store.
+#[test]
+fn what_was_read_counts_only_at_its_place() {
+    #[derive(Clone, Debug, PartialEq)]
+    struct Place(u8);
+    impl HeldTerms for Place {
+        fn whole(&self) -> Option<&Terms> {
+            None
+        }
+    }
+    let view = Nothing::<Place, Description>::default();
+    let read = (Place(1), terms());
+    assert_eq!(view.terms(&Place(1)), None);
+    let known = Known { view: &view, terms: Some(&read) };
+    assert_eq!([known.terms(&Place(1)), known.terms(&Place(2))], [Some(&terms()), None]);
+    assert_eq!(Known { view: &view, terms: None }.terms(&Place(1)), None);
+    // A view that has the terms itself needs none that were read, and takes no others.
+    let (own, other) = (empty(), (bare_terms(), terms()));
+    assert_eq!(Known { view: &own, terms: Some(&other) }.terms(&bare_terms()), Some(&bare_terms()));
 }

@@ -24,6 +24,7 @@ pub const COLUMNS: Columns = &[
     column("BUYER", "buyerId"),
     column("ACTOR", "actor"),
     detail("OPERATION", "operationId"),
+    detail("REPLACED", "replaced"),
 ];
 
 /// How long to wait for more.

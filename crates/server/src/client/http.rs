@@ -20,6 +20,8 @@ pub struct Client {
 pub enum CallError {
     /// The service could not be reached, or broke off.
     Unreachable(String),
+    /// It cannot do this now, and asks to be called again.
+    Busy(String),
     /// It said no.
     Refused(String),
 }
@@ -27,7 +29,7 @@ pub enum CallError {
 impl From<CallError> for String {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Unreachable(text) | CallError::Refused(text) => text,
+            CallError::Unreachable(text) | CallError::Busy(text) | CallError::Refused(text) => text,
         }
     }
 }
@@ -91,7 +93,10 @@ impl Client {
         let body = if text.is_empty() { Ok(Value::Null) } else { serde_json::from_str(&text) };
         match (response.status(), body) {
             (status, Ok(body)) if status.is_success() => Ok(body),
-            (status, Ok(body)) if body["title"].is_string() => Err(CallError::Refused(refusal(status.as_u16(), &body))),
+            (status, Ok(body)) if body["title"].is_string() => {
+                let error = if status == 503 { CallError::Busy } else { CallError::Refused };
+                Err(error(refusal(status.as_u16(), &body)))
+            }
             (status, _) => Err(CallError::Refused(format!(
                 "{} answers {status}, and not as a Lendpay service does; is --operator-url right?",
                 self.url
@@ -109,11 +114,15 @@ impl Client {
 
 /// An error body as one line.
 pub fn refusal(status: u16, body: &Value) -> String {
-    let text = |field: &str| body[field].as_str().unwrap_or_default();
+    format!("{} (operationId {})", told(&status.into(), body), body["operationId"].as_str().unwrap_or_default())
+}
+
+/// What an error says, and about which fields.
+pub fn told(status: &Value, error: &Value) -> String {
+    let text = |field: &str| error[field].as_str().unwrap_or_default();
     let mut line = format!("{status} {}: {}", text("title"), text("message"));
-    for detail in body["errors"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+    for detail in error["errors"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         line.push_str(&format!(" {};", detail.trim_end_matches('.')));
     }
-    line.push_str(&format!(" (operationId {})", text("operationId")));
     line
 }

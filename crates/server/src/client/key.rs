@@ -4,12 +4,14 @@ use super::Access;
 use super::http::Client;
 use super::ids::{self, id};
 use super::list::{ListOptions, list};
-use super::rotate::{Rotate, rotate};
+use super::rotate::{Rotate, end_after, expire, rotate};
 use super::screen::{Columns, Format, Screen, column};
 use super::times::moment;
+use crate::settings::span;
 use clap::{Args, Subcommand, ValueEnum};
 use lendpay_domain::KeyId;
 use serde_json::{Value, json};
+use std::time::Duration;
 
 pub const MADE: Columns = &[
     column("KEY ID", "keyId"),
@@ -37,9 +39,10 @@ pub enum KeyCommand {
     Create(Create),
     /// List a partner's keys, without the keys themselves.
     List(List),
-    /// Revoke a key: it is refused from the next request on.
+    /// Revoke a key: it is refused from the next request on, or after a time.
     Revoke(Revoke),
-    /// Replace a key: make another with the same name and areas. The old one goes on working until it is revoked.
+    /// Replace a key: make another with the same name and areas. The old one goes on working until it is revoked, or
+    /// for a time.
     Rotate(Rotate),
 }
 
@@ -98,6 +101,10 @@ pub struct Revoke {
     /// The key's id, as `lendpay key list` shows it.
     #[arg(value_name = "KEY-ID")]
     key: String,
+    /// Let it go on working for this long, such as 90s, 30m, 12h or 7d: it expires then. An expiry can be brought
+    /// forward, and not put off.
+    #[arg(long, value_name = "TIME", value_parser = span)]
+    after: Option<Duration>,
     #[command(flatten)]
     access: Access,
 }
@@ -122,8 +129,11 @@ pub fn run(command: &KeyCommand) -> Result<(), String> {
         }
         KeyCommand::Revoke(revoke) => {
             let (client, key) = (Client::new(&revoke.access)?, id(&revoke.key, KeyId::parse)?);
-            let partner = ids::partner(&client, &revoke.partner)?;
-            client.delete(&format!("/operator/partners/{partner}/keys/{key}"))?;
+            let keys = format!("/operator/partners/{}/keys", ids::partner(&client, &revoke.partner)?);
+            if let Some(time) = revoke.after {
+                return expire(&client, &keys, key, end_after(time)?);
+            }
+            client.delete(&format!("{keys}/{key}"))?;
             eprintln!("The key {key} is revoked.");
             Ok(())
         }

@@ -8,6 +8,7 @@ pub mod http;
 mod ids;
 mod key;
 mod list;
+mod load;
 mod offer;
 mod operation;
 mod partner;

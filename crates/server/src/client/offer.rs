@@ -4,6 +4,7 @@ use super::Access;
 use super::http::Client;
 use super::ids::{id, id_or_new, some_partner};
 use super::list::{ListOptions, list};
+use super::load::{Load, load};
 use super::screen::{Columns, Format, Screen, column, detail};
 use super::times::moment;
 use clap::builder::PossibleValuesParser;
@@ -35,6 +36,10 @@ pub enum OfferCommand {
     /// Put offers from a file: JSON objects, one after the other, each with the terms of an offer and `applicationId`. With
     /// `id` the offer of that id is made or gets these terms; with `partnerId` the application is made if it is not there.
     Put(Put),
+    /// Load many offers from a file: CSV, whose first line names the fields, or a JSON object a line. All of it is checked
+    /// before anything is sent. The fields are those of an offer, with applicationId, and with offerId or a reference that
+    /// the id follows from; with partnerId the application is made if it is not there. Loading it again changes nothing.
+    Load(Load),
     /// List offers: all, or those of an application or a partner. Rates are fractions: 0.09 is nine percent.
     List(List),
     /// Show an offer as it is now. Rates are fractions: 0.09 is nine percent.
@@ -111,6 +116,7 @@ impl One {
 pub fn run(command: &OfferCommand) -> Result<(), String> {
     match command {
         OfferCommand::Put(put) => put_all(put),
+        OfferCommand::Load(file) => load(file),
         OfferCommand::List(offers) => list_offers(offers),
         OfferCommand::Show(one) => one.print(Client::new(&one.access)?.get(&one.path()?)?),
         OfferCommand::Decline(one) => one.go("decline"),

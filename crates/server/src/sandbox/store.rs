@@ -3,7 +3,7 @@
 use super::clock::SandboxClock;
 use super::directory::{Directory, State};
 use super::seed;
-use crate::settings::values::span;
+use crate::settings::span;
 use crate::store::Kept;
 use crate::system_clock::SystemClock;
 use futures_util::future::BoxFuture;

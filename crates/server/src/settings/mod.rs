@@ -7,7 +7,7 @@ mod sandbox;
 mod service;
 mod store;
 mod transfer;
-pub mod values;
+mod values;
 
 pub use oauth::OAuthSettings;
 pub use operator::{Access, OperatorSide};

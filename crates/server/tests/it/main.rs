@@ -19,6 +19,7 @@ mod operator;
 mod operator_finds;
 mod operator_help;
 mod operator_keys;
+mod operator_loads;
 mod operator_requests;
 mod operator_secrets;
 mod outgoing;

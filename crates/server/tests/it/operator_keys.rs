@@ -2,8 +2,7 @@
 
 use crate::operator::{Both, KEY};
 use serde_json::{Value, json};
-use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
+use std::time::Duration;
 
 fn text<'a>(item: &'a Value, field: &str) -> &'a str {
     item[field].as_str().unwrap_or_else(|| panic!("{field}: {item}"))
@@ -32,23 +31,32 @@ fn a_key_is_rotated_without_a_refused_call() {
     );
     assert_eq!([old, text(&second, "key")].map(|key| status(&both, key)), [201, 201]);
 
-    // Both work while the command waits; stopped before its time, it revokes nothing.
-    let mut waiting = both.command(&["key", "rotate", "northwind", old_id, "--after", "1d", "--json"]);
-    let mut waiting = waiting.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary runs");
-    let mut printed = BufReader::new(waiting.stdout.take().expect("piped")).lines();
-    let third = printed.next().expect("a line, before the wait").expect("UTF-8");
-    let third: Value = serde_json::from_str(&third).expect("JSON");
+    // Both work until the time is over, which the service keeps.
+    let third = both.run_json(&["key", "rotate", "northwind", old_id, "--after", "1d"]).remove(0);
     assert_eq!([old, text(&third, "key")].map(|key| status(&both, key)), [201, 201]);
-    assert!(waiting.try_wait().expect("a child").is_none(), "it waits");
-    waiting.kill().expect("it runs");
-    waiting.wait().expect("it ends");
-    assert_eq!(status(&both, old), 201);
+    let listed = |id: &str| both.run_json(&["key", "list", "Northwind"]).into_iter().find(|key| key["keyId"] == *id);
+    let in_a_day = listed(old_id).expect("it is there")["expiresAt"].clone();
+    assert!(in_a_day.is_string());
 
-    // Revoked by the command.
-    let rotate = ["key", "rotate", "Northwind", old_id, "--after", "1s", "--expires", "2099-01-01"];
+    // An earlier end comes in its place; then it is refused, and the new one works.
+    let rotate = ["key", "rotate", "Northwind", old_id, "--after", "2s", "--expires", "2099-01-01"];
     let fourth = both.run_json(&rotate).remove(0);
     assert_eq!(text(&fourth, "expiresAt"), "2099-01-01T00:00:00Z");
+    assert!(text(&listed(old_id).expect("it is there"), "expiresAt") < in_a_day.as_str().expect("a time"));
+    while status(&both, old) == 201 {
+        std::thread::sleep(Duration::from_millis(20));
+    }
     assert_eq!([old, text(&fourth, "key")].map(|key| status(&both, key)), [401, 201]);
+    let output = both.command(&["key", "rotate", "Northwind", old_id, "--after", "1d"]).output().expect("it runs");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && told.contains("as it is"), "{told}");
+
+    // The same without another key.
+    both.run(&["key", "revoke", "Northwind", text(&third, "keyId"), "--after", "7d"]);
+    assert!(listed(text(&third, "keyId")).expect("it is there")["expiresAt"].is_string());
+    let problem = both.fails(&["key", "revoke", "Northwind", text(&third, "keyId"), "--after", "8d"], KEY);
+    assert!(problem.contains("409 Key ends earlier"), "{problem}");
+    both.run(&["key", "revoke", "Northwind", old_id]);
 
     // A key that only reads is replaced by one that only reads.
     let narrow = both.run_json(&["key", "create", "Northwind", "Reports", "--read-only"]).remove(0);
@@ -61,7 +69,7 @@ fn a_key_is_rotated_without_a_refused_call() {
     let unknown = lendpay_api::uuid().to_string();
     let problem = both.fails(&["key", "rotate", "Northwind", &unknown], KEY);
     assert!(problem.contains(&format!("the partner has no key {unknown}")), "{problem}");
-    assert_eq!(both.run_json(&["key", "list", "Northwind"]).len(), 6, "what was refused made no key");
+    assert_eq!(both.run_json(&["key", "list", "Northwind"]).len(), 7, "what was refused made no key");
     let refused = both.command(&["key", "rotate", "Northwind", old_id, "--after", "7"]).output().expect("it runs");
     assert!(refused.status.code() == Some(2) && String::from_utf8_lossy(&refused.stderr).contains("such as 90s"));
 }

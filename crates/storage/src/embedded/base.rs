@@ -210,13 +210,19 @@ impl<I: Index, F: LogIo> Base<I, F> {
     /// The terms of an offer, which are at a place in the log.
     pub(crate) fn terms(&self, application: ApplicationId, id: OfferId, place: Place) -> Result<Terms, ViewError> {
         self.change(Table::Offers, &offer_key(application, id), place, |change| match change {
-            Change::OfferCreated { offer, terms, .. } | Change::TermsReplaced { offer, terms }
+            Change::OfferCreated { offer, terms, .. } | Change::TermsReplaced { offer, terms, .. }
                 if (offer.application, offer.offer) == (application, id) =>
             {
                 Some(terms)
             }
             _ => None,
         })
+    }
+
+    /// The terms that an offer has, and where they are in the log.
+    pub(crate) fn terms_of(&self, application: ApplicationId, id: OfferId) -> Found<(Place, Terms)> {
+        let Some(StoredOffer { terms: place, .. }) = self.offer(application, id)? else { return Ok(None) };
+        Ok(Some((place, self.terms(application, id, place)?)))
     }
 
     /// The buyer whose creation is at a place in the log.

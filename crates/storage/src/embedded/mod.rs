@@ -41,7 +41,7 @@ pub use open::{EmbeddedOptions, OpenError};
 pub use verify::{Finding, Verified, verify};
 
 use crate::calls::Recorder;
-use crate::job::job;
+use crate::job::{Done, job};
 use crate::queue::Queue;
 use crate::stats::{Counters, StoreStats};
 use crate::uses::Hours;
@@ -167,22 +167,34 @@ impl Drop for EmbeddedStore {
 }
 
 impl Commands for EmbeddedStore {
-    async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
-        self.health.working()?;
-        let (job, waiting) = job::<C, Overlay<SledIndex, File>>(command);
-        self.queue.push(job.partner(), job)?;
-        tokio::select! {
-            biased;
-            // Without an answer the committer ended before it took the command.
-            answer = waiting.outcome(StoreError::Unavailable, self) => answer,
-            // A committer that blocks for ever gives no answer.
-            _ = self.health.failure() => Err(StoreError::OutcomeUnknown),
+    async fn run<C: Command>(&self, mut command: C) -> Answer<C::Outcome> {
+        loop {
+            self.health.working()?;
+            // On this thread: the committer reads no terms.
+            let read = match command.terms() {
+                Some((application, offer)) => self.read(|base| base.terms_of(application, offer))?,
+                None => None,
+            };
+            let (job, waiting) = job::<C, Overlay<SledIndex, File>>(command, read);
+            self.queue.push(job.partner(), job)?;
+            let done = tokio::select! {
+                biased;
+                // Without an answer the committer ended before it took the command.
+                done = waiting.done(StoreError::Unavailable, self) => done,
+                // A committer that blocks for ever gives no answer.
+                _ = self.health.failure() => return Err(StoreError::OutcomeUnknown),
+            };
+            match done {
+                Done::Answer(answer) => return answer,
+                // Another command has replaced the terms, so that each time round one of all is done.
+                Done::Again(again) => command = again,
+            }
         }
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         if let Some(at) = self.hours.new_hour(key, at) {
-            let (job, _nobody_waits) = job::<_, Overlay<SledIndex, File>>(UseKey { key, at });
+            let (job, _nobody_waits) = job::<_, Overlay<SledIndex, File>>(UseKey { key, at }, None);
             // If the queue is full the note is lost; the use in the next hour is noted again.
             let _ = self.queue.push(None, job);
         }

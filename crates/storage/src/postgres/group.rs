@@ -232,7 +232,7 @@ impl Groups {
     /// Empties the caches of what has changed, or may have.
     fn forget(&self, changes: &[Pending]) {
         let any = |wanted: fn(&Change) -> bool| changes.iter().any(|change| wanted(&change.record.change));
-        if any(|change| matches!(change, Change::KeyRevoked { .. })) {
+        if any(|change| matches!(change, Change::KeyRevoked { .. } | Change::KeyExpirySet { .. })) {
             self.keys.forget();
         }
         if any(|change| matches!(change, Change::PartnerPut(_))) {

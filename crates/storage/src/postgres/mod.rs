@@ -40,7 +40,7 @@ pub use import::PostgresImport;
 pub use migrations::migrate;
 
 use crate::calls::Recorder;
-use crate::job::job;
+use crate::job::{Done, job};
 use crate::stats::StoreStats;
 use crate::uses::Hours;
 use calls::Table;
@@ -203,20 +203,23 @@ impl Drop for PostgresStore {
 
 impl Commands for PostgresStore {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
-        let (work, waiting) = job(command);
+        let (work, waiting) = job(command, None);
         self.groups.push(work)?;
         // Without an answer its group has ended in the middle, by a panic.
-        waiting.outcome(StoreError::OutcomeUnknown, &Whole).await
+        match waiting.done(StoreError::OutcomeUnknown, &Whole).await {
+            Done::Answer(answer) => answer,
+            Done::Again(_) => unreachable!("rows hold the terms of their offers"),
+        }
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         let Some(at) = self.hours.new_hour(key, at) else { return };
-        let (work, waiting) = job(UseKey { key, at });
+        let (work, waiting) = job(UseKey { key, at }, None);
         // It may be lost.
         if self.groups.push(work).is_ok() {
             let under_way = Arc::clone(&self.uses_under_way).try_read_owned();
             tokio::spawn(async move {
-                let _ = waiting.outcome(StoreError::OutcomeUnknown, &Whole).await;
+                let _ = waiting.done(StoreError::OutcomeUnknown, &Whole).await;
                 drop(under_way);
             });
         }

@@ -193,6 +193,10 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
             let (application, offer) = (ApplicationId::new(application), OfferId::new(offer));
             Some((partner, Subject::Offer { application, offer, status }))
         }
+        (Some(partner), Some(application), Some(offer), None, None) => {
+            let (application, offer) = (ApplicationId::new(application), OfferId::new(offer));
+            Some((partner, Subject::Terms { application, offer }))
+        }
         (Some(partner), None, None, None, Some(buyer)) => Some((partner, Subject::Buyer(BuyerId::new(buyer)))),
         (None, None, None, None, None) => None,
         _ => return Err(Damaged),
@@ -215,7 +219,11 @@ fn event(mut row: Reader<'_>) -> Read<Event> {
     let ChangeRow { sequence, cause, event } = change_row(&mut row)?;
     let Cause { event: id, at: occurred_at, actor, operation } = cause.ok_or(Damaged)?;
     let (sequence, (partner, subject)) = (u64::try_from(sequence).map_err(|_| Damaged)?, event.ok_or(Damaged)?);
-    Ok(Event { sequence, id, occurred_at, partner, subject, actor, operation })
+    let replaced = match subject {
+        Subject::Terms { .. } => Change::try_from(row.body::<ChangeRecord<'_>>()?)?.replaced(),
+        Subject::Offer { .. } | Subject::Buyer(_) => None,
+    };
+    Ok(Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced })
 }
 
 /// A change with its sequence in the table, which is negative if it has none of its own.

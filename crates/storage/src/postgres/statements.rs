@@ -143,9 +143,12 @@ statements! {
     SET_COUNTER = "UPDATE change_counter SET last = $1 WHERE one = 1";
     BEGIN_HISTORY = "UPDATE change_counter SET last = $1, history = $2 WHERE one = 1";
     HISTORY = "SELECT history FROM change_counter WHERE one = 1";
-    /// With the history and the end that they belong to, in one moment; these alone if there are no events.
+    /// With the history and the end that they belong to, in one moment; these alone if there are no events. The body is
+    /// that of replaced terms: the event says what they were.
     LIST_EVENTS = concat!(
-        "SELECT e.history, e.last, ", change_columns!(), " FROM change_counter e LEFT JOIN LATERAL (SELECT * FROM changes \
+        "SELECT e.history, e.last, ", change_columns!(), ", \
+         CASE WHEN c.offer_id IS NOT NULL AND c.status IS NULL THEN c.body END AS body \
+         FROM change_counter e LEFT JOIN LATERAL (SELECT * FROM changes \
          WHERE sequence > $1 AND partner_id IS NOT NULL ORDER BY sequence LIMIT $2) c ON true \
          WHERE e.one = 1 ORDER BY c.sequence"
     );

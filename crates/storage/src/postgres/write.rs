@@ -10,10 +10,10 @@ use super::session::{Parameter, Session, columns};
 use super::statements as sql;
 use super::view::{Stored, Versions};
 use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
-use lendpay_domain::Timestamp;
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::event::Subject;
 use lendpay_domain::view::{Overlay, View as _};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, Timestamp};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -164,12 +164,13 @@ impl Writer<'_> {
                 buyers.push((partner.uuid(), buyer.uuid(), number, body.take()));
             }
             let event = change.subject();
-            let (offer, buyer) = match event {
-                Some((_, Subject::Offer { application, offer, status })) => (Some((application, offer, status)), None),
-                Some((_, Subject::Buyer(buyer))) => (None, Some(buyer.uuid())),
-                None => (None, None),
+            let subject = event.map_or((None, None, None), |(_, subject)| subject.ids());
+            let status = match event {
+                Some((_, Subject::Offer { status, .. })) => Some(status.name()),
+                Some((_, Subject::Buyer(_) | Subject::Terms { .. })) | None => None,
             };
-            rows.push((id, *sequence, *ordered, *cause, event.map(|(partner, _)| partner.uuid()), offer, buyer, body));
+            let partner = event.map(|(partner, _)| partner.uuid());
+            rows.push((id, *sequence, *ordered, *cause, partner, subject, status, body));
         }
         buyers.sort_unstable();
         let created = columns!(buyers, |it| it.0, it.1, it.2.as_deref(), it.3.as_deref());
@@ -183,10 +184,10 @@ impl Writer<'_> {
             it.3.map(|cause| cause.actor.to_string()),
             it.3.map(|cause| Uuid::from_bytes(cause.operation.to_bytes())),
             it.4,
-            it.5.map(|(application, ..)| application.uuid()),
-            it.5.map(|(_, offer, _)| offer.uuid()),
-            it.5.map(|(.., status)| status.name()),
+            it.5.0.map(ApplicationId::uuid),
+            it.5.1.map(OfferId::uuid),
             it.6,
+            it.5.2.map(BuyerId::uuid),
             it.7.as_deref(),
         );
         tokio::try_join!(

@@ -62,6 +62,8 @@ pub(crate) enum ChangeRecord<'a> {
         offer: OfferIds,
         #[serde(borrow)]
         terms: TermsRecord<'a>,
+        #[serde(borrow)]
+        before: Option<TermsRecord<'a>>,
     },
     OfferMoved {
         offer: OfferIds,
@@ -75,6 +77,11 @@ pub(crate) enum ChangeRecord<'a> {
         fingerprint: Option<[u8; 32]>,
         #[serde(borrow)]
         description: DescriptionRecord<'a>,
+    },
+    KeyExpirySet {
+        partner: [u8; 16],
+        key: [u8; 16],
+        at: Time,
     },
 }
 
@@ -136,6 +143,9 @@ impl<'a> From<&'a Change> for ChangeRecord<'a> {
             Change::KeyRevoked { partner, key, at } => {
                 Self::KeyRevoked { partner: partner.to_bytes(), key: key.to_bytes(), at: (*at).into() }
             }
+            Change::KeyExpirySet { partner, key, at } => {
+                Self::KeyExpirySet { partner: partner.to_bytes(), key: key.to_bytes(), at: (*at).into() }
+            }
             Change::KeyUsed { key, at } => Self::KeyUsed { key: key.to_bytes(), at: (*at).into() },
             Change::ApplicationPut { application, partner } => {
                 Self::ApplicationPut { application: application.to_bytes(), partner: partner.to_bytes() }
@@ -143,9 +153,11 @@ impl<'a> From<&'a Change> for ChangeRecord<'a> {
             Change::OfferCreated { offer, terms, at } => {
                 Self::OfferCreated { offer: (*offer).into(), at: (*at).into(), terms: terms.into() }
             }
-            Change::TermsReplaced { offer, terms } => {
-                Self::TermsReplaced { offer: (*offer).into(), terms: terms.into() }
-            }
+            Change::TermsReplaced { offer, terms, before } => Self::TermsReplaced {
+                offer: (*offer).into(),
+                terms: terms.into(),
+                before: before.as_deref().map(TermsRecord::from),
+            },
             Change::OfferMoved { offer, status, at } => {
                 Self::OfferMoved { offer: (*offer).into(), status: status_code(*status), at: (*at).into() }
             }
@@ -172,6 +184,11 @@ impl TryFrom<ChangeRecord<'_>> for Change {
                 key: KeyId::from_bytes(key),
                 at: at.try_into()?,
             },
+            ChangeRecord::KeyExpirySet { partner, key, at } => Self::KeyExpirySet {
+                partner: PartnerId::from_bytes(partner),
+                key: KeyId::from_bytes(key),
+                at: at.try_into()?,
+            },
             ChangeRecord::KeyUsed { key, at } => Self::KeyUsed { key: KeyHash::from_bytes(key), at: at.try_into()? },
             ChangeRecord::ApplicationPut { application, partner } => Self::ApplicationPut {
                 application: ApplicationId::from_bytes(application),
@@ -180,9 +197,11 @@ impl TryFrom<ChangeRecord<'_>> for Change {
             ChangeRecord::OfferCreated { offer, at, terms } => {
                 Self::OfferCreated { offer: offer.into(), terms: terms.try_into()?, at: at.try_into()? }
             }
-            ChangeRecord::TermsReplaced { offer, terms } => {
-                Self::TermsReplaced { offer: offer.into(), terms: terms.try_into()? }
-            }
+            ChangeRecord::TermsReplaced { offer, terms, before } => Self::TermsReplaced {
+                offer: offer.into(),
+                terms: terms.try_into()?,
+                before: before.map(|before| before.try_into().map(Box::new)).transpose()?,
+            },
             ChangeRecord::OfferMoved { offer, status, at } => {
                 Self::OfferMoved { offer: offer.into(), status: status_of(status)?, at: at.try_into()? }
             }

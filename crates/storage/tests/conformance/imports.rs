@@ -13,7 +13,7 @@ use lendpay_domain::offer::Status;
 use lendpay_domain::query::{FindEvents, Scope};
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_domain::testing::imports::{
-    base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated,
+    base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated, terms_replaced,
 };
 
 /// The moment of the imports: the keys of the samples have not expired.
@@ -148,7 +148,7 @@ pub async fn a_merge_goes_on_with_no_subject_that_was_there<B: Backend>() {
     let before = everything(&**backend.store()).await;
     let changes = [
         moved(offer_key(1, 1), Status::Archived),
-        Change::TermsReplaced { offer: offer_key(1, 1), terms: bare_terms() },
+        terms_replaced(offer_key(1, 1)),
         Change::KeyRevoked { partner: partner(1), key: key_id(1), at: at(3) },
         Change::KeyUsed { key: key(1, 1).hash, at: at(9_999) },
     ];

@@ -55,10 +55,12 @@ macro_rules! cases {
             parties::a_client_is_the_partner_that_has_its_id_now
             parties::keys_come_back_as_they_were_added
             parties::revoked_keys_stay_revoked
+            parties::a_keys_expiry_comes_forward
             parties::a_second_key_with_an_id_or_a_hash_is_refused
             parties::applications_have_one_owner
             offers::an_offer_comes_back_exactly
             offers::terms_are_replaced_while_offered_and_fixed_afterwards
+            offers::equal_terms_change_nothing
             offers::an_offer_needs_its_application
             offers::new_terms_find_an_offer_expired
             moves::an_accept_can_be_repeated
@@ -84,6 +86,7 @@ macro_rules! cases {
             exports::an_export_is_one_moment_beside_writers
             races::accepts_declines_and_archives_of_one_offer
             races::accepts_of_one_offer
+            races::puts_of_different_terms
             races::creations_with_one_key
         }
         $crate::cases! { on $backend,

@@ -18,6 +18,7 @@ fn event_of(offer: &Offer, sequence: u64, stamp: &Stamp, status: Status) -> Even
         subject: Subject::Offer { application: offer.application, offer: offer.id, status },
         actor: stamp.actor,
         operation: stamp.operation,
+        replaced: None,
     }
 }
 

@@ -3,7 +3,9 @@
 use super::exports::everything;
 use super::samples::*;
 use lendpay_domain::change::Change;
-use lendpay_domain::command::{AddKeyOutcome, PutApplicationOutcome, PutPartnerOutcome, RevokeKeyOutcome};
+use lendpay_domain::command::{
+    AddKeyOutcome, ExpireKeyOutcome, PutApplicationOutcome, PutPartnerOutcome, RevokeKeyOutcome,
+};
 use lendpay_domain::key::{Access, Area, Areas, KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::{Store, StoreError};
@@ -86,6 +88,29 @@ pub async fn revoked_keys_stay_revoked<S: Store>(store: &Arc<S>) {
     assert_eq!(revoke(1, 1, 4).await, Ok(RevokeKeyOutcome::Revoked));
     store.run(add_key(key(1, 1))).await.expect("works");
     assert_eq!(store.find_key(revoked.hash).await, Ok(Some(revoked)), "revoked when it was, and for good");
+}
+
+pub async fn a_keys_expiry_comes_forward<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    store.run(add_key(key(1, 1))).await.expect("works");
+    let expire = |n, end| store.run(expire(1, n, end, 2));
+    assert_eq!(expire(2, 5).await, Ok(ExpireKeyOutcome::NotFound));
+    assert_eq!(expire(1, 20).await, Ok(ExpireKeyOutcome::EndsEarlier));
+    // It is in the cache of those that have one.
+    assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(key(1, 1))));
+    assert_eq!(expire(1, 5).await, Ok(ExpireKeyOutcome::Expires));
+    let wanted = KeyRecord { expires_at: Some(at(5)), ..key(1, 1) };
+    assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(wanted.clone())), "at once");
+    assert_eq!(expire(1, 5).await, Ok(ExpireKeyOutcome::Expires));
+    assert_eq!(expire(1, 10).await, Ok(ExpireKeyOutcome::EndsEarlier));
+    store.run(add_key(key(1, 1))).await.expect("works");
+    let changes: Vec<_> = everything(&**store).await.into_iter().map(|record| record.change).collect();
+    let set = Change::KeyExpirySet { partner: partner(1), key: key_id(1), at: at(5) };
+    assert_eq!(changes.iter().filter(|change| **change == set).count(), 1);
+    store.run(revoke(1, 1, 3)).await.expect("works");
+    assert_eq!(expire(1, 4).await, Ok(ExpireKeyOutcome::EndsEarlier));
+    let wanted = KeyRecord { revoked_at: Some(at(3)), ..wanted };
+    assert_eq!(store.find_key(key(1, 1).hash).await, Ok(Some(wanted)));
 }
 
 /// Keys are made with random ids and secrets: a second one is a fault of whoever makes them, and changes nothing.

@@ -2,10 +2,11 @@
 
 use super::samples::*;
 use lendpay_domain::Store;
-use lendpay_domain::command::{CreateBuyerOutcome, MoveOutcome};
-use lendpay_domain::event::Subject;
+use lendpay_domain::command::{CreateBuyerOutcome, MoveOutcome, PutOfferOutcome};
+use lendpay_domain::decimal::Amount;
+use lendpay_domain::event::{Replaced, Subject};
 use lendpay_domain::life_cycle::Action;
-use lendpay_domain::offer::Status;
+use lendpay_domain::offer::{Status, Terms};
 use lendpay_domain::query::FindEvents;
 use std::sync::Arc;
 
@@ -98,6 +99,36 @@ pub async fn accepts_of_one_offer<S: Store>(store: &Arc<S>) {
     assert_eq!(offers.len(), 1, "everyone gets the same offer, with the time of the first");
     assert_eq!(store.find_offer(application(1), offer(1), at(9)).await, Ok(offers.pop()));
     assert_eq!(types_after(&**store, 0).await, ["offer.created", "offer.accepted"]);
+}
+
+/// Each put replaces the terms that the one before it has set, and its event says so.
+pub async fn puts_of_different_terms<S: Store>(store: &Arc<S>) {
+    const CALLERS: u32 = 64;
+    with_partner(&**store, 1).await;
+    with_offer(&**store, 1, 1, terms()).await;
+    let numbered = |n: u32| Terms { amount: Some(Amount::from_f64(f64::from(n)).expect("an amount")), ..terms() };
+    let callers: Vec<_> = (0..CALLERS)
+        .map(|n| {
+            let store = Arc::clone(store);
+            tokio::spawn(async move { store.run(put_offer(1, 1, numbered(n), 5)).await })
+        })
+        .collect();
+    for (n, caller) in (0..).zip(callers) {
+        match caller.await.expect("no caller panics") {
+            Ok(PutOfferOutcome::Replaced(offer)) => assert_eq!(offer.terms, numbered(n)),
+            other => panic!("{other:?}"),
+        }
+    }
+    let events = all_events(&**store).await;
+    let replaced: Vec<_> = events.iter().filter_map(|event| event.replaced.as_deref()).collect();
+    assert_eq!(replaced.len(), CALLERS as usize);
+    let mut last = terms();
+    for Replaced { before, after } in replaced {
+        assert_eq!(*before, last, "what was read before another put is not taken for what was there");
+        last = after.clone();
+    }
+    let offer = store.find_offer(application(1), offer(1), at(6)).await.expect("works").expect("there");
+    assert_eq!(offer.terms, last);
 }
 
 pub async fn creations_with_one_key<S: Store>(store: &Arc<S>) {

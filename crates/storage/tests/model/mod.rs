@@ -258,7 +258,9 @@ fn by_subject(records: &[Record]) -> HashMap<String, Vec<Record>> {
         let subject = match &record.change {
             Change::PartnerPut(partner) => format!("{}", partner.id),
             Change::KeyAdded(key) => format!("{} {}", key.partner, key.id),
-            Change::KeyRevoked { partner, key, .. } => format!("{partner} {key}"),
+            Change::KeyRevoked { partner, key, .. } | Change::KeyExpirySet { partner, key, .. } => {
+                format!("{partner} {key}")
+            }
             Change::KeyUsed { key, .. } => format!("use {:?}", key.to_bytes()),
             Change::ApplicationPut { application, .. } => format!("{application}"),
             Change::OfferCreated { offer, .. }

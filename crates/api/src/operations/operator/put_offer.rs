@@ -30,7 +30,8 @@ impl Operation for PutOffer {
 impl<S: Commands> PutOfferApi<S> {
     /// Create an offer or replace its terms
     ///
-    /// You choose the identifier. The terms can be replaced while the offer is Offered. Repeating the call is safe.
+    /// You choose the identifier. The terms can be replaced while the offer is Offered. Repeating the call is safe: equal
+    /// terms change nothing, and are no event.
     #[oai(
         path = "/operator/applications/:applicationId/offers/:offerId",
         method = "put",
@@ -50,8 +51,10 @@ impl<S: Commands> PutOfferApi<S> {
             PutOffer { application, offer, terms: body.read(request.context.at).await?, stamp: request.stamp() };
         match store.run(command).await? {
             PutOfferOutcome::Created(offer) => Ok(Put::Created(Json(offer.into()))),
-            PutOfferOutcome::Replaced(offer) => Ok(Put::Replaced(Json(offer.seen_at(request.context.at).into()))),
-            PutOfferOutcome::Fixed(status) => Err(Failure::from(OperatorFailure::TermsFixed(status)).into()),
+            PutOfferOutcome::Replaced(offer) | PutOfferOutcome::Unchanged(offer) => {
+                Ok(Put::Replaced(Json(offer.seen_at(request.context.at).into())))
+            }
+            PutOfferOutcome::Fixed { status, .. } => Err(Failure::from(OperatorFailure::TermsFixed(status)).into()),
             PutOfferOutcome::NoApplication => Err(not_found(Resource::Application).into()),
         }
     }

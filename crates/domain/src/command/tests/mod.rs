@@ -96,6 +96,7 @@ fn a_failed_look_up_decides_nothing() {
             put_partner(1, "a", None, 0).decide(&view).err(),
             add_key(key(1, 1)).decide(&view).err(),
             revoke(1, 1, 0).decide(&view).err(),
+            expire(1, 1, 5, 0).decide(&view).err(),
             put_application(1, 1).decide(&view).err(),
             put_offer(1, 1, terms(), 0).decide(&view).err(),
             accept(1, 1, 0).decide(&view).err(),

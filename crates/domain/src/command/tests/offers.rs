@@ -1,12 +1,15 @@
 //! Offers: every status, action, type, expiry and caller.
 
-use super::super::{MoveOffer, MoveOutcome, PutOfferOutcome, Stamp};
+use super::super::{Command as _, DecideError, MoveOffer, MoveOutcome, PutOfferOutcome, Stamp};
 use super::{World, ask, by, clock, world};
 use crate::Timestamp;
+use crate::buyer::Description;
 use crate::change::{Change, OfferKey};
+use crate::decimal::{Amount, Rate};
 use crate::life_cycle::{Action, IllegalMove};
-use crate::offer::{Offer, OfferType, Status, Terms};
+use crate::offer::{Details, Offer, OfferType, Status, Terms};
 use crate::testing::samples::*;
+use crate::view::{HeldTerms, Known, Nothing, Overlay};
 use chrono::TimeDelta;
 
 /// When the offers of the tables expire, if they do.
@@ -138,7 +141,10 @@ fn a_clock_that_goes_back_does_not_revive_an_offer() {
         assert_eq!(decision.changes, [by(clock(command.stamp, at(5)), expired.clone())]);
         let mut put = put_offer(1, 1, terms(), 0);
         put.stamp.at = now;
-        assert_eq!(ask(&world, &put).expect("decided").outcome, PutOfferOutcome::Fixed(Status::Expired));
+        assert_eq!(
+            ask(&world, &put).expect("decided").outcome,
+            PutOfferOutcome::Fixed { status: Status::Expired, equal: false }
+        );
     }
 }
 
@@ -161,6 +167,7 @@ fn an_offer_that_is_not_there_is_not_found() {
 fn terms_are_put_in_every_status_before_at_and_after_expiry() {
     let nanosecond = TimeDelta::nanoseconds(1);
     let offer = offer_key(1, 1);
+    let mut equals = 0;
     for &status in Status::ALL {
         for (expiry_at, now) in [
             (None, expiry()),
@@ -175,20 +182,85 @@ fn terms_are_put_in_every_status_before_at_and_after_expiry() {
                 command.stamp.at = now;
                 let stamp = command.stamp;
                 let lapsed = status == Status::Offered && expiry_at.is_some_and(|expiry| expiry <= now);
+                let old = Terms { expiry_at, ..terms() };
+                let equal = new == old;
                 let (outcome, changes) = if lapsed {
                     let expired = Change::OfferMoved { offer, status: Status::Expired, at: expiry() };
-                    (PutOfferOutcome::Fixed(Status::Expired), vec![by(clock(stamp, expiry()), expired)])
-                } else if status == Status::Offered {
-                    let replaced = Change::TermsReplaced { offer, terms: new.clone() };
-                    (PutOfferOutcome::Replaced(offered(offer, new, changed())), vec![by(stamp, replaced)])
+                    let fixed = PutOfferOutcome::Fixed { status: Status::Expired, equal };
+                    (fixed, vec![by(clock(stamp, expiry()), expired)])
+                } else if status != Status::Offered {
+                    (PutOfferOutcome::Fixed { status, equal }, vec![])
+                } else if equal {
+                    (PutOfferOutcome::Unchanged(offered(offer, new, changed())), vec![])
                 } else {
-                    (PutOfferOutcome::Fixed(status), vec![])
+                    let before = Some(Box::new(old));
+                    let replaced = Change::TermsReplaced { offer, terms: new.clone(), before };
+                    (PutOfferOutcome::Replaced(offered(offer, new, changed())), vec![by(stamp, replaced)])
                 };
+                equals += u32::from(equal);
                 let decision = ask(&world, &command).expect("decided");
                 assert_eq!((decision.outcome, decision.changes), (outcome, changes), "{status} {expiry_at:?} {now}");
             }
         }
     }
+    assert_eq!(equals, 6 * 3, "in each status, before, at and after the expiry");
+}
+
+/// Each member counts; the scale of a decimal does not.
+#[test]
+fn terms_are_equal_when_every_member_is() {
+    let decimal = |digits: &str| digits.parse().expect("digits");
+    let same = Terms { amount: Some(Amount::new(decimal("25000.5500")).expect("an amount")), ..terms() };
+    let world = with_offer(Status::Offered, terms());
+    let outcome = ask(&world, &put_offer(1, 1, same.clone(), 9)).expect("decided").outcome;
+    assert_eq!(outcome, PutOfferOutcome::Unchanged(offered(offer_key(1, 1), same, changed())));
+    let rate = |digits| Rate::new(decimal(digits)).expect("a rate");
+    for other in [
+        Terms { details: Details::parse("Other").expect("short"), ..terms() },
+        Terms { offer_type: OfferType::Indicative, ..terms() },
+        Terms { annual_percentage_rate: rate("0.0906"), ..terms() },
+        Terms { interest_rate: None, ..terms() },
+        Terms { expiry_at: Some(at(1_000) + TimeDelta::nanoseconds(1)), ..terms() },
+        Terms { redirect_url: None, ..terms() },
+        Terms { amount: None, ..terms() },
+        Terms { duration: None, ..terms() },
+    ] {
+        let decision = ask(&world, &put_offer(1, 1, other.clone(), 9)).expect("decided");
+        assert!(matches!(decision.outcome, PutOfferOutcome::Replaced(_)), "{other:?}");
+        let replaced = decision.changes[0].change.replaced().expect("both terms");
+        assert_eq!((replaced.before, replaced.after), (terms(), other));
+    }
+}
+
+/// A view that has only the place of the terms decides nothing, so that no event tells of other terms than there were.
+#[test]
+fn nothing_is_decided_about_terms_that_were_not_read() {
+    #[derive(Clone, Debug, PartialEq)]
+    struct Place(u64);
+    impl HeldTerms for Place {
+        fn whole(&self) -> Option<&Terms> {
+            None
+        }
+    }
+    let mut world = Overlay::new(Nothing::<Place, Description>::default());
+    let created = Change::OfferCreated { offer: offer_key(1, 1), terms: terms(), at: at(1) };
+    for change in [partner_put(1, None), application_put(1), created] {
+        world.apply(&change, |_| Place(7), Description::clone).expect("fits");
+    }
+    let command = put_offer(1, 1, bare_terms(), 2);
+    assert_eq!(command.terms(), Some((application(1), offer(1))));
+    for (place, decided) in [(None, false), (Some(6), false), (Some(7), true)] {
+        let read = place.map(|place| (Place(place), terms()));
+        let decision = command.decide(&Known { view: &world, terms: read.as_ref() });
+        let changes = decision.map(|decision| decision.changes);
+        let replaced =
+            Change::TermsReplaced { offer: offer_key(1, 1), terms: bare_terms(), before: Some(Box::new(terms())) };
+        let wanted = if decided { Ok(vec![by(command.stamp, replaced)]) } else { Err(DecideError::Unread) };
+        assert_eq!(changes, wanted, "{place:?}");
+    }
+    // A new offer has no terms to be read.
+    let new = put_offer(1, 2, bare_terms(), 2);
+    assert!(new.decide(&Known { view: &world, terms: None }).is_ok());
 }
 
 fn offered(key: OfferKey, terms: Terms, status_changed_at: Timestamp) -> Offer {

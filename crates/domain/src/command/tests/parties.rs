@@ -1,7 +1,8 @@
 //! Partners, keys and applications in every state.
 
 use super::super::{
-    AddKeyOutcome, DecideError, PutApplicationOutcome, PutPartnerOutcome, RevokeKeyOutcome, Stamp, UseKey,
+    AddKeyOutcome, DecideError, ExpireKeyOutcome, PutApplicationOutcome, PutPartnerOutcome, RevokeKeyOutcome, Stamp,
+    UseKey,
 };
 use super::{World, ask, by, world};
 use crate::Timestamp;
@@ -109,6 +110,41 @@ fn a_key_is_revoked_once_by_its_partner() {
         let revoked = Change::KeyRevoked { partner: partner(p), key: key_id(n), at: at(40) };
         let wanted = if changes { vec![by(command.stamp, revoked)] } else { vec![] };
         assert_eq!((decision.outcome, decision.changes), (outcome, wanted), "{p} {n}");
+    }
+}
+
+#[test]
+fn a_keys_expiry_comes_forward_and_never_goes_back() {
+    let mut world = parties();
+    world
+        .apply(&Change::KeyAdded(KeyRecord { expires_at: None, ..key(1, 4) }), Clone::clone, Clone::clone)
+        .expect("fits");
+    for (p, n, end, outcome, changes) in [
+        // Key 1 expires at 10.
+        (1, 1, 9, ExpireKeyOutcome::Expires, true),
+        (1, 1, 10, ExpireKeyOutcome::Expires, false),
+        (1, 1, 11, ExpireKeyOutcome::EndsEarlier, false),
+        // Key 2 is revoked.
+        (1, 2, 9, ExpireKeyOutcome::EndsEarlier, false),
+        (1, 2, 10, ExpireKeyOutcome::EndsEarlier, false),
+        // Key 4 does not expire.
+        (1, 4, 1_000_000, ExpireKeyOutcome::Expires, true),
+        (1, 3, 9, ExpireKeyOutcome::NotFound, false),
+        (2, 1, 9, ExpireKeyOutcome::NotFound, false),
+        (9, 1, 9, ExpireKeyOutcome::NotFound, false),
+    ] {
+        let command = expire(p, n, end, 4);
+        let decision = ask(&world, &command).expect("decided");
+        let set = Change::KeyExpirySet { partner: partner(p), key: key_id(n), at: at(end) };
+        let wanted = if changes { vec![by(command.stamp, set.clone())] } else { vec![] };
+        assert_eq!((decision.outcome, decision.changes), (outcome, wanted), "{p} {n} {end}");
+        if changes {
+            let mut world = parties();
+            world.apply(&Change::KeyAdded(key(1, 4)), Clone::clone, Clone::clone).expect("fits");
+            world.apply(&set, Clone::clone, Clone::clone).expect("fits");
+            let key = world.tables.keys[&(partner(p), key_id(n))].clone();
+            assert!(key.is_valid(at(end) - chrono::TimeDelta::nanoseconds(1)) && !key.is_valid(at(end)));
+        }
     }
 }
 

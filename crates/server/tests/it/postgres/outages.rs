@@ -2,9 +2,11 @@
 //! contract's shape, and over when it is over.
 
 use super::{Ends, Service, migrated};
-use crate::process::{Reply, client, run};
+use crate::operator::KEY;
+use crate::process::{BINARY, Reply, client, command, run};
 use lendpay_cluster::{Begin, Cluster};
 use std::net::TcpListener;
+use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -103,6 +105,32 @@ fn a_database_that_goes_away_under_load_is_missed_and_found_again() {
     assert!(created >= acknowledged.load(Ordering::SeqCst), "{created}");
     service.process.wait_for(TROUBLE);
     service.process.wait_for(OVER);
+}
+
+/// What the service cannot take now is sent again, as the document says.
+#[test]
+fn a_load_outlasts_a_database_that_is_away() {
+    let mut cluster = Cluster::start(Begin::Empty, &["fsync=off"]);
+    let service = Service::start(&loans(&cluster), &[]);
+    service.partner();
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("offers.csv");
+    let head = "applicationId,partnerId,reference,details,fundingType,offerType,annualPercentageRate";
+    let partner = &super::PARTNER["/operator/partners/".len()..];
+    let line = |n| format!("\n5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21,{partner},A-{n},-,TermLoan,Indicative,0.09");
+    std::fs::write(&file, format!("{head}{}", (0..20).map(line).collect::<String>())).expect("a file");
+    cluster.kill();
+    let mut load = command(BINARY);
+    load.args(["offer", "load", "--json"]).arg(&file).env("LENDPAY_OPERATOR_URL", &service.operator);
+    let load = load.env("LENDPAY_OPERATOR_KEY", KEY).stdout(Stdio::piped()).spawn().expect("the binary runs");
+    let refused = "route=\"/operator/offers/batch\",status=\"503\"";
+    while !service.metrics().contains(refused) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    cluster.start_again(&["fsync=off"]);
+    let output = load.wait_with_output().expect("it ends");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("\"created\":20"), "{printed}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ use crate::records::Entry;
 use disk::LogIo;
 use frame::{Frame, HEAD, LONGEST, MAGIC};
 use lendpay_domain::change::Change;
+use lendpay_domain::offer::Terms;
+use lendpay_domain::view::HeldTerms;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,6 +39,12 @@ const CHUNK: usize = 64 * 1024;
 pub(crate) struct Place {
     pub at: u64,
     pub length: u32,
+}
+
+impl HeldTerms for Place {
+    fn whole(&self) -> Option<&Terms> {
+        None
+    }
 }
 
 /// What distinguishes this log from others.

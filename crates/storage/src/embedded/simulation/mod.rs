@@ -83,7 +83,7 @@ impl World {
     }
 
     /// A command with one of few ids, so that commands concern the same things.
-    fn command(&mut self) -> BoxedWork<Sim> {
+    fn command(&mut self, base: &SimBase) -> BoxedWork<Sim> {
         self.clock += 1;
         let n = self.chance.below(3) as u8;
         let (partner, application) = (PartnerId::from_bytes([n; 16]), ApplicationId::from_bytes([n; 16]));
@@ -93,30 +93,27 @@ impl World {
         let stamp = Stamp { at, event, actor: Actor::Operator, operation: OperationId::from_bytes([0; 16]) };
         match self.chance.below(6) {
             0 => {
-                job(PutPartner {
-                    id: partner,
-                    name: lendpay_domain::testing::samples::name(&self.clock.to_string()),
-                    oauth_client_id: None,
-                    stamp,
-                })
-                .0
+                let name = lendpay_domain::testing::samples::name(&self.clock.to_string());
+                job(PutPartner { id: partner, name, oauth_client_id: None, stamp }, None).0
             }
-            1 => job(PutApplication { id: application, partner, stamp }).0,
+            1 => job(PutApplication { id: application, partner, stamp }, None).0,
             2 => {
                 // Some expire at once: a move then has two changes.
                 let terms =
                     terms(at + chrono::TimeDelta::seconds(self.chance.below(5) as i64), self.chance.below(2_000));
-                job(PutOffer { application, offer, terms, stamp }).0
+                // As the caller's thread does it: a command that comes too late for what it has read brings no change.
+                let read = base.terms_of(application, offer).ok().flatten();
+                job(PutOffer { application, offer, terms, stamp }, read).0
             }
             3 => {
                 let action = Action::ALL[self.chance.below(4) as usize];
-                job(MoveOffer { partner: None, application, offer, action, stamp }).0
+                job(MoveOffer { partner: None, application, offer, action, stamp }, None).0
             }
             _ => {
                 let key = IdempotencyKey::parse(&format!("k{}", self.chance.below(20))).expect("visible");
                 let buyer = check(Description::default(), BuyerChecks::Contract).expect("acceptable");
                 let fresh = BuyerId::from_bytes([0; 16]);
-                job(CreateBuyer::new(partner, fresh, Some(&key), buyer, stamp)).0
+                job(CreateBuyer::new(partner, fresh, Some(&key), buyer, stamp), None).0
             }
         }
     }
@@ -124,7 +121,7 @@ impl World {
     /// Decides a group of commands and writes it. Whether there was anything to write.
     fn group(&mut self, writer: &mut Writer<MemoryIndex, SimDisk>) -> Result<bool, ()> {
         for _ in 0..1 + self.chance.below(3) {
-            let mut work = self.command();
+            let mut work = self.command(&writer.view.base);
             let changes = work.decide(&writer.view).map_err(drop)?;
             writer.push(&changes).map_err(drop)?.map_err(drop)?;
             if !changes.is_empty() {
@@ -161,7 +158,7 @@ impl World {
         let mut all = Vec::new();
         for _ in 0..1 + self.chance.below(4) {
             for _ in 0..3 {
-                let changes = self.command().decide(&writer.view).map_err(drop)?;
+                let changes = self.command(base).decide(&writer.view).map_err(drop)?;
                 writer.push(&changes).map_err(drop)?.map_err(drop)?;
                 all.extend(changes);
             }

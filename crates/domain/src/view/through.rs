@@ -1,0 +1,90 @@
+//! Views that answer through another one.
+
+use super::{Found, StoredBuyer, StoredOffer, View};
+use crate::key::{KeyHash, KeyRecord};
+use crate::offer::Terms;
+use crate::partner::Partner;
+use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use std::sync::Arc;
+
+/// Terms as a view has them: the terms, or where they are.
+pub trait HeldTerms: Clone + PartialEq + Send + 'static {
+    /// The terms, if these are the terms.
+    fn whole(&self) -> Option<&Terms>;
+}
+
+impl HeldTerms for Terms {
+    fn whole(&self) -> Option<&Terms> {
+        Some(self)
+    }
+}
+
+/// Looks everything up in another view.
+macro_rules! look_ups_of {
+    ($self:ident => $view:expr) => {
+        fn partner(&$self, id: PartnerId) -> Found<Partner> {
+            $view.partner(id)
+        }
+
+        fn client(&$self, client: &str) -> Found<PartnerId> {
+            $view.client(client)
+        }
+
+        fn key(&$self, partner: PartnerId, key: KeyId) -> Found<KeyRecord> {
+            $view.key(partner, key)
+        }
+
+        fn key_with_hash(&$self, hash: KeyHash) -> Found<(PartnerId, KeyId)> {
+            $view.key_with_hash(hash)
+        }
+
+        fn key_used(&$self, hash: KeyHash) -> Found<Timestamp> {
+            $view.key_used(hash)
+        }
+
+        fn application(&$self, id: ApplicationId) -> Found<PartnerId> {
+            $view.application(id)
+        }
+
+        fn offer(&$self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
+            $view.offer(application, offer)
+        }
+
+        fn buyer(&$self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<V::Buyer>> {
+            $view.buyer(partner, buyer)
+        }
+    };
+}
+
+impl<V: View> View for Arc<V> {
+    type Terms = V::Terms;
+    type Buyer = V::Buyer;
+
+    look_ups_of!(self => (**self));
+
+    fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {
+        (**self).terms(found)
+    }
+}
+
+/// A view with terms that were read before the decision.
+#[derive(Debug)]
+pub struct Known<'a, V: View> {
+    /// The view.
+    pub view: &'a V,
+    /// The terms, and how the view referred to them when they were read.
+    pub terms: Option<&'a (V::Terms, Terms)>,
+}
+
+impl<V: View> View for Known<'_, V> {
+    type Terms = V::Terms;
+    type Buyer = V::Buyer;
+
+    look_ups_of!(self => self.view);
+
+    /// What was read counts only while the view refers to the same terms.
+    fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {
+        let known = self.terms.filter(|(place, _)| place == found);
+        self.view.terms(found).or_else(|| known.map(|(_, terms)| terms))
+    }
+}
