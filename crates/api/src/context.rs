@@ -28,6 +28,7 @@ pub(crate) struct Context {
 struct Noted {
     body: request_body::RequestBody,
     partner: OnceLock<PartnerId>,
+    actor: OnceLock<Actor>,
     allowance: OnceLock<Allowance>,
 }
 
@@ -38,7 +39,7 @@ impl Context {
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
         let body = request_body::RequestBody::new(request.take_body());
-        let noted = Noted { body, partner: OnceLock::new(), allowance: OnceLock::new() };
+        let noted = Noted { body, partner: OnceLock::new(), actor: OnceLock::new(), allowance: OnceLock::new() };
         Self { operation, at, caller, peer, noted: Arc::new(noted) }
     }
 
@@ -55,6 +56,16 @@ impl Context {
 
     pub fn partner(&self) -> Option<PartnerId> {
         self.noted.partner.get().copied()
+    }
+
+    /// Notes which operator makes the request.
+    pub fn set_actor(&self, actor: Actor) {
+        // A request is authenticated once.
+        let _ = self.noted.actor.set(actor);
+    }
+
+    pub fn actor(&self) -> Option<Actor> {
+        self.noted.actor.get().copied()
     }
 
     /// Notes what the partner has left.

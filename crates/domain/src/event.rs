@@ -1,6 +1,7 @@
 //! Public events (contract 2.10): what happened, in order.
 
 use crate::offer::Status;
+use crate::operator::OperatorName;
 use crate::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
 
@@ -11,8 +12,10 @@ pub enum Actor {
     Key(KeyId),
     /// A partner, with an OAuth 2.0 token.
     OAuthClient,
-    /// The operator.
+    /// The operator, with the service's single key.
     Operator,
+    /// An operator that has a name. Only operators learn it (contract 2.14).
+    NamedOperator(OperatorName),
     /// Time: an offer expired.
     Clock,
 }
@@ -24,7 +27,11 @@ impl Actor {
             "oauth" => Some(Self::OAuthClient),
             "operator" => Some(Self::Operator),
             "clock" => Some(Self::Clock),
-            _ => text.strip_prefix("key:").and_then(KeyId::parse).map(Self::Key),
+            _ => match text.split_once(':')? {
+                ("key", id) => KeyId::parse(id).map(Self::Key),
+                ("operator", name) => OperatorName::parse(name).map(Self::NamedOperator).ok(),
+                _ => None,
+            },
         }
     }
 }
@@ -35,6 +42,7 @@ impl fmt::Display for Actor {
             Self::Key(id) => write!(f, "key:{id}"),
             Self::OAuthClient => f.write_str("oauth"),
             Self::Operator => f.write_str("operator"),
+            Self::NamedOperator(name) => write!(f, "operator:{name}"),
             Self::Clock => f.write_str("clock"),
         }
     }
@@ -57,11 +65,21 @@ pub enum Subject {
     },
     /// A buyer was created.
     Buyer(BuyerId),
+    /// The partner was created.
+    PartnerCreated,
+    /// The partner has other values.
+    PartnerUpdated,
+    /// A key of the partner was created.
+    KeyCreated(KeyId),
+    /// A key of the partner was revoked.
+    KeyRevoked(KeyId),
+    /// An application of the partner was registered.
+    ApplicationCreated(ApplicationId),
 }
 
 impl Subject {
-    /// Every type of event.
-    pub const TYPES: [&'static str; 7] = [
+    /// Every type of event. Those of partners, keys and applications are for operators only (contract 2.14).
+    pub const TYPES: [&'static str; 12] = [
         "offer.created",
         "offer.accepted",
         "offer.declined",
@@ -69,21 +87,16 @@ impl Subject {
         "offer.advanced",
         "offer.archived",
         "buyer.created",
+        "partner.created",
+        "partner.updated",
+        "key.created",
+        "key.revoked",
+        "application.created",
     ];
 
     /// The type of the event, as the contract names it.
     pub const fn event_type(&self) -> &'static str {
-        match self {
-            Self::Offer { status, .. } => match status {
-                Status::Offered => "offer.created",
-                Status::CustomerAccepted => "offer.accepted",
-                Status::CustomerDeclined => "offer.declined",
-                Status::Expired => "offer.expired",
-                Status::Advanced => "offer.advanced",
-                Status::Archived => "offer.archived",
-            },
-            Self::Buyer(_) => "buyer.created",
-        }
+        Self::TYPES[self.type_index()]
     }
 
     /// The index of the type in [`Self::TYPES`].
@@ -98,6 +111,11 @@ impl Subject {
                 Status::Archived => 5,
             },
             Self::Buyer(_) => 6,
+            Self::PartnerCreated => 7,
+            Self::PartnerUpdated => 8,
+            Self::KeyCreated(_) => 9,
+            Self::KeyRevoked(_) => 10,
+            Self::ApplicationCreated(_) => 11,
         }
     }
 }
@@ -108,6 +126,22 @@ impl Subject {
         match *self {
             Self::Offer { application, offer, .. } => (Some(application), Some(offer), None),
             Self::Buyer(buyer) => (None, None, Some(buyer)),
+            Self::ApplicationCreated(application) => (Some(application), None, None),
+            Self::PartnerCreated | Self::PartnerUpdated | Self::KeyCreated(_) | Self::KeyRevoked(_) => {
+                (None, None, None)
+            }
+        }
+    }
+
+    /// The key that the event is about.
+    pub const fn key(&self) -> Option<KeyId> {
+        match *self {
+            Self::KeyCreated(key) | Self::KeyRevoked(key) => Some(key),
+            Self::Offer { .. }
+            | Self::Buyer(_)
+            | Self::PartnerCreated
+            | Self::PartnerUpdated
+            | Self::ApplicationCreated(_) => None,
         }
     }
 }
@@ -162,20 +196,40 @@ mod tests {
     #[test]
     fn actors_are_read_as_they_are_written() {
         let key = Actor::Key(KeyId::from_bytes([7; 16]));
-        for actor in [key, Actor::OAuthClient, Actor::Operator, Actor::Clock] {
+        let named = Actor::NamedOperator(OperatorName::parse("anna.k").expect("a name"));
+        for actor in [key, Actor::OAuthClient, Actor::Operator, named, Actor::Clock] {
             assert_eq!(Actor::parse(&actor.to_string()), Some(actor));
         }
-        assert_eq!(Actor::parse("key:"), None);
+        assert_eq!(named.to_string(), "operator:anna.k");
+        for bad in ["key:", "operator:", "operator:a b", "operators", "clock:anna", ""] {
+            assert_eq!(Actor::parse(bad), None, "{bad}");
+        }
     }
 
     #[test]
     fn every_type_has_its_place() {
         let (application, offer) = (ApplicationId::from_bytes([1; 16]), OfferId::from_bytes([2; 16]));
-        let offers = Status::ALL.iter().map(|&status| Subject::Offer { application, offer, status });
-        let subjects: Vec<_> = offers.chain([Subject::Buyer(BuyerId::from_bytes([3; 16]))]).collect();
-        assert_eq!(subjects.len(), Subject::TYPES.len());
-        for subject in subjects {
-            assert_eq!(Subject::TYPES[subject.type_index()], subject.event_type());
+        let key = KeyId::from_bytes([4; 16]);
+        let reached = |status| Subject::Offer { application, offer, status };
+        let subjects = [
+            (reached(Status::Offered), "offer.created"),
+            (reached(Status::CustomerAccepted), "offer.accepted"),
+            (reached(Status::CustomerDeclined), "offer.declined"),
+            (reached(Status::Expired), "offer.expired"),
+            (reached(Status::Advanced), "offer.advanced"),
+            (reached(Status::Archived), "offer.archived"),
+            (Subject::Buyer(BuyerId::from_bytes([3; 16])), "buyer.created"),
+            (Subject::PartnerCreated, "partner.created"),
+            (Subject::PartnerUpdated, "partner.updated"),
+            (Subject::KeyCreated(key), "key.created"),
+            (Subject::KeyRevoked(key), "key.revoked"),
+            (Subject::ApplicationCreated(application), "application.created"),
+        ];
+        assert_eq!(subjects.map(|(subject, _)| subject.type_index()), std::array::from_fn(|n| n));
+        assert_eq!(subjects.map(|(subject, _)| subject.event_type()), Subject::TYPES);
+        for (subject, name) in subjects {
+            assert_eq!(subject.event_type(), name);
+            assert_eq!(subject.key().is_some(), name.starts_with("key."));
         }
     }
 }

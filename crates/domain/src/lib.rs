@@ -8,7 +8,7 @@
 //! | [`offer`], [`life_cycle`] | what an offer is, and which status may follow which |
 //! | [`buyer`], [`buyer_checks`] | what a buyer is, and what makes one acceptable |
 //! | [`bank`], [`codes`], [`decimal`], [`text`] | values that are checked once, when they are parsed |
-//! | [`partner`], [`key`] | who may call, and for what |
+//! | [`partner`], [`key`], [`operator`] | who may call, and for what |
 //! | [`change`], [`event`] | everything that can change; which changes are public events |
 //! | [`cursor`] | how far a reader of events has come |
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
@@ -31,6 +31,7 @@ pub mod import;
 pub mod key;
 pub mod life_cycle;
 pub mod offer;
+pub mod operator;
 pub mod page;
 pub mod partner;
 pub mod query;

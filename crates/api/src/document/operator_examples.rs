@@ -156,10 +156,24 @@ pub(super) fn events() -> Vec<Example> {
         "applicationId": "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21",
         "offerId": "8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",
         "buyerId": null,
+        "keyId": null,
         "actor": "key:01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
         "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
     });
-    let page = json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event], "next": null });
+    let revoked = json!({
+        "sequence": 42,
+        "id": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6f",
+        "type": "key.revoked",
+        "occurredAt": "2022-05-27T12:16:01.5Z",
+        "partnerId": PARTNER,
+        "applicationId": null,
+        "offerId": null,
+        "buyerId": null,
+        "keyId": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
+        "actor": "operator:anna.k",
+        "operationId": "8e03978e40d5453fa2f4e2f0a1c3b5d7",
+    });
+    let page = json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event, revoked], "next": null });
     vec![("The last page".to_owned(), page)]
 }
 

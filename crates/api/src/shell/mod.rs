@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::side::Side;
 use crate::trace::{Span, Traces};
 use futures_util::FutureExt as _;
+use lendpay_domain::event::Actor;
 use poem::error::{MethodNotAllowedError, NotFoundError};
 use poem::http::uri::{PathAndQuery, Scheme};
 use poem::http::{HeaderName, HeaderValue, Method, Uri, Version, header};
@@ -117,7 +118,7 @@ impl<E: Endpoint<Output = Response>> Endpoint for Shell<E> {
         if let Some(traces) = &self.traces {
             traces.request(&span);
         }
-        log(&span, &id, context.peer.filter(|_| matches!(status, 401 | 403 | 429)));
+        log(&span, &id, context.actor(), context.peer.filter(|_| matches!(status, 401 | 403 | 429)));
         Ok(response)
     }
 }
@@ -181,9 +182,9 @@ fn route_unreadable_segments(request: &mut Request) {
     }
 }
 
-/// One line for each request: the route's template, never the path, and no header. `peer` is told when the request is refused
-/// for who sent it.
-fn log(span: &Span<'_>, operation: &str, peer: Option<IpAddr>) {
+/// One line for each request: the route's template, never the path, and no header. `actor` is the operator that made it. `peer`
+/// is told when the request is refused for who sent it.
+fn log(span: &Span<'_>, operation: &str, actor: Option<Actor>, peer: Option<IpAddr>) {
     let mut buffer = Uuid::encode_buffer();
     let partner = span.partner.map(|partner| &*partner.uuid().as_hyphenated().encode_lower(&mut buffer));
     tracing::info!(
@@ -193,6 +194,7 @@ fn log(span: &Span<'_>, operation: &str, peer: Option<IpAddr>) {
         status = span.status,
         duration_us = u64::try_from(span.duration.as_micros()).expect("less than 584,000 years"),
         partner,
+        actor = actor.map(tracing::field::display),
         peer = peer.map(tracing::field::display),
         operation,
         "request"

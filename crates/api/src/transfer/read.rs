@@ -2,7 +2,8 @@
 
 use super::format_1::{self, Owners};
 use super::records::{Line, NotARecord};
-use super::{Counts, FORMAT, hex, no_records};
+use super::{Counts, FORMAT, no_records};
+use crate::hex;
 use lendpay_domain::change::Record;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
@@ -94,7 +95,7 @@ impl<R: BufRead> Reader<R> {
         match self.record_line()? {
             Line::Export(_) => Err(self.problem("a second header")),
             Line::End(end) => {
-                let same = end.records == self.counts && end.sha256 == hex(&self.hash.clone().finalize());
+                let same = end.records == self.counts && end.sha256 == hex::write(&self.hash.clone().finalize());
                 if !same {
                     return Err(self.problem("counts or checksum do not fit the lines above: the file was altered"));
                 }

@@ -10,6 +10,7 @@ mod health;
 mod keys;
 mod lists;
 mod offers;
+mod operators;
 mod parties;
 #[path = "../common/schema.rs"]
 mod schema;

@@ -21,6 +21,7 @@ mod operator_help;
 mod operator_keys;
 mod operator_requests;
 mod operator_secrets;
+mod operators;
 mod outgoing;
 mod overload;
 mod postgres;

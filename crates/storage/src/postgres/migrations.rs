@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 16] = [
+const STEPS: [&str; 17] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -89,6 +89,8 @@ const STEPS: [&str; 16] = [
         history uuid NOT NULL
     )",
     "INSERT INTO change_counter VALUES (1, 0, gen_random_uuid())",
+    // What the events of partners, keys and applications say besides.
+    "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.
