@@ -20,10 +20,11 @@
 //! | `error` | the last line of an export that could not go on, in place of `end` | the `reason` |
 //!
 //! A line refers only to what is above it. `sequence` grows from line to line; it is null where a record has none. `cause` is
-//! `id`, `occurredAt`, `actor` (with the name of an operator that has one), `operationId`, the first two those of the event; it is null for `keyUsed` and for what format 1
-//! had without it. `history` is the id of the history that the sequences belong to, or null. `hash` is the SHA-256 of a key in
-//! hex; the key itself is not in the file. Rates and amounts are decimal digits as strings, times RFC 3339 to the nanosecond. A
-//! file without its last line is not complete. It holds bank details: protect it as you would protect those.
+//! `id`, `occurredAt`, `actor`, `operationId`, the first two those of the event; it is null for `keyUsed` and for what format 1
+//! had without it. `actor` has the name of an operator that has one. `history` is the id of the history that the sequences
+//! belong to, or null. `hash` is the SHA-256 of a key in hex; the key itself is not in the file. Rates and amounts are decimal
+//! digits as strings, times RFC 3339 to the nanosecond. A file without its last line is not complete. It holds bank details:
+//! protect it as you would protect those.
 //!
 //! Format 1 is read too: `format_1` says what differs.
 
