@@ -3,6 +3,7 @@
 use crate::failure::{Failure, Presentation};
 use lendpay_domain::life_cycle::IllegalMove;
 use lendpay_domain::offer::Status;
+use lendpay_domain::operator::Role;
 use poem::http::{HeaderName, HeaderValue, StatusCode, header};
 
 /// A failure of the operator's side.
@@ -10,8 +11,15 @@ use poem::http::{HeaderName, HeaderValue, StatusCode, header};
 pub enum OperatorFailure {
     /// The header X-Operator-Key is missing.
     NoKey,
-    /// The header holds another key, or is there twice.
+    /// The header holds a key of nobody, or is there twice.
     InvalidKey,
+    /// The operator's role is less than the operation needs.
+    RoleMissing {
+        /// The least role that may.
+        needed: Role,
+        /// The role of the key.
+        has: Role,
+    },
     /// There is no such resource.
     NotFound(Resource),
     /// The life cycle does not allow it.
@@ -57,14 +65,23 @@ impl OperatorFailure {
                 StatusCode::UNAUTHORIZED,
                 "InvalidOperatorKey",
                 "Authentication required",
-                "Send the operator's key in the header X-Operator-Key.",
+                "Send an operator's key in the header X-Operator-Key.",
             ),
             Self::InvalidKey => (
                 StatusCode::UNAUTHORIZED,
                 "InvalidOperatorKey",
                 "Invalid operator key",
-                "The key in X-Operator-Key is not the one that this service was started with.",
+                "The key in X-Operator-Key is not one that this service knows.",
             ),
+            Self::RoleMissing { needed, .. } => {
+                let message = match needed {
+                    Role::Read => "This needs an operator with one of the roles read, support, lending or admin.",
+                    Role::Support => "This needs an operator with one of the roles support, lending or admin.",
+                    Role::Lending => "This needs an operator with one of the roles lending or admin.",
+                    Role::Admin => "This needs an operator with the role admin.",
+                };
+                (StatusCode::FORBIDDEN, "InsufficientRole", "Role not sufficient", message)
+            }
             Self::NotFound(resource) => {
                 let (code, title, message) = match resource {
                     Resource::Partner => {
@@ -146,6 +163,7 @@ impl OperatorFailure {
             Self::BadFields(problems) => problems.clone(),
             Self::IllegalMove(illegal) => vec![illegal.to_string()],
             Self::TermsFixed(status) => vec![format!("The offer is {status}.")],
+            Self::RoleMissing { has, .. } => vec![format!("The role of this key is {has}.")],
             Self::NoKey
             | Self::InvalidKey
             | Self::NotFound(_)

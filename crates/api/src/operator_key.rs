@@ -1,4 +1,4 @@
-//! The operator's key (contract 2.9): who has it may do everything.
+//! The service's single operator key (contract 2.9): who has it may do everything. And what requests present.
 
 use crate::operator_failure::OperatorFailure;
 use lendpay_domain::key::KeyHash;
@@ -10,7 +10,7 @@ const HEADER: &str = "x-operator-key";
 
 /// The key, as its digest.
 #[derive(Clone)]
-pub struct OperatorKey([u8; 32]);
+pub struct OperatorKey(KeyHash);
 
 /// The key is shorter than [`OperatorKey::SHORTEST`], has fewer than [`OperatorKey::VARIETY`] different characters, or
 /// holds what a header cannot.
@@ -44,24 +44,19 @@ impl OperatorKey {
         let different = text.bytes().collect::<BTreeSet<_>>().len();
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
         let good = visible && text.len() >= Self::SHORTEST && different >= Self::VARIETY;
-        if good { Ok(Self(KeyHash::of(text).to_bytes())) } else { Err(BadOperatorKey) }
+        if good { Ok(Self(KeyHash::of(text))) } else { Err(BadOperatorKey) }
     }
 
-    /// Compares digests to the last byte whatever they hold: the time tells nothing of the key.
-    fn is(&self, presented: &str) -> bool {
-        let presented = KeyHash::of(presented).to_bytes();
-        let difference = self.0.iter().zip(presented).fold(0, |all, (a, b)| all | (a ^ b));
-        std::hint::black_box(difference) == 0
+    /// Whether this is the hash of the key.
+    pub(crate) fn is(&self, presented: KeyHash) -> bool {
+        same(self.0, presented)
     }
+}
 
-    /// Lets through who has the key.
-    pub(crate) fn admit(&self, presented: &PresentedKey) -> Result<(), OperatorFailure> {
-        match &presented.0 {
-            None => Err(OperatorFailure::NoKey),
-            Some(Some(presented)) if self.is(presented) => Ok(()),
-            Some(_) => Err(OperatorFailure::InvalidKey),
-        }
-    }
+/// Compares hashes to the last byte whatever they hold: the time tells nothing of a key.
+pub(crate) fn same(a: KeyHash, b: KeyHash) -> bool {
+    let difference = a.to_bytes().iter().zip(b.to_bytes()).fold(0, |all, (a, b)| all | (a ^ b));
+    std::hint::black_box(difference) == 0
 }
 
 impl fmt::Debug for OperatorKey {
@@ -70,15 +65,20 @@ impl fmt::Debug for OperatorKey {
     }
 }
 
-/// What a request presents: nothing, one readable header, or something else.
-pub(crate) struct PresentedKey(Option<Option<String>>);
+/// What a request presents: nothing, one readable header, which is kept as its hash, or something else.
+pub(crate) struct PresentedKey(Option<Option<KeyHash>>);
 
 impl PresentedKey {
     /// Reads the header.
     pub fn of(headers: &HeaderMap) -> Self {
         let mut values = headers.get_all(HEADER).iter();
         let first = values.next();
-        Self(first.map(|value| value.to_str().ok().filter(|_| values.next().is_none()).map(str::to_owned)))
+        Self(first.map(|value| value.to_str().ok().filter(|_| values.next().is_none()).map(KeyHash::of)))
+    }
+
+    /// The hash of the one readable header.
+    pub fn hash(&self) -> Result<KeyHash, OperatorFailure> {
+        self.0.ok_or(OperatorFailure::NoKey)?.ok_or(OperatorFailure::InvalidKey)
     }
 }
 
@@ -106,12 +106,15 @@ mod tests {
             for value in values {
                 headers.append(HEADER, value.parse().expect("a header value"));
             }
-            key.admit(&PresentedKey::of(&headers))
+            PresentedKey::of(&headers).hash().map(|presented| key.is(presented))
         };
-        assert_eq!(admit(&[GOOD]), Ok(()));
+        assert_eq!(admit(&[GOOD]), Ok(true));
         assert_eq!(admit(&[]), Err(OperatorFailure::NoKey));
-        for wrong in [&[""][..], &[&GOOD[1..]], &[GOOD, GOOD], &["é"], &["0123456789ABCDEF0123456789ABCDEF"]] {
-            assert_eq!(admit(wrong), Err(OperatorFailure::InvalidKey), "{wrong:?}");
+        for unreadable in [&[GOOD, GOOD][..], &["é"]] {
+            assert_eq!(admit(unreadable), Err(OperatorFailure::InvalidKey), "{unreadable:?}");
+        }
+        for wrong in ["", &GOOD[1..], "0123456789ABCDEF0123456789ABCDEF"] {
+            assert_eq!(admit(&[wrong]), Ok(false), "{wrong:?}");
         }
         assert_eq!(format!("{key:?}"), "OperatorKey(…)");
     }

@@ -28,7 +28,7 @@ use crate::operations::operator::put_offers::{PutOffers, PutOffersApi};
 use crate::operations::operator::put_partner::PutPartnerApi;
 use crate::operations::operator::revoke_key::RevokeKeyApi;
 use crate::operator_hosts::{Hosts, Named};
-use crate::operator_key::OperatorKey;
+use crate::operators::Operators;
 use crate::rate_limit::Failures;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
@@ -41,8 +41,8 @@ use std::sync::atomic::AtomicBool;
 
 /// What the operator's side needs besides the store and the clock.
 pub struct OperatorSettings<S> {
-    /// Who has this key may do everything.
-    pub key: OperatorKey,
+    /// Who may call, and what each may do.
+    pub operators: Arc<Operators>,
     /// By which names it may be called.
     pub hosts: Hosts,
     /// What a request may take.
@@ -93,8 +93,8 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { key, hosts, limits, reason, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), key, failures: Failures::default() });
+    let OperatorSettings { operators, hosts, limits, reason, stopping, metrics, traces } = settings;
+    let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default() });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));

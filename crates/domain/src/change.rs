@@ -118,23 +118,21 @@ pub enum Change {
 }
 
 impl Change {
-    /// The partner that the change concerns, and the subject of its public event; `None` if it has none.
-    pub const fn subject(&self) -> Option<(PartnerId, Subject)> {
+    /// Whether every version has kept the cause of such a change. Early ones kept none for partners, keys, applications
+    /// and terms.
+    pub const fn always_has_cause(&self) -> bool {
         match self {
-            Self::OfferCreated { offer, .. } => Some((offer.partner, offer.reached(Status::Offered))),
-            Self::OfferMoved { offer, status, .. } => Some((offer.partner, offer.reached(*status))),
-            Self::BuyerCreated { partner, buyer, .. } => Some((*partner, Subject::Buyer(*buyer))),
-            Self::TermsReplaced { offer, before: Some(_), .. } => {
-                let OfferKey { partner, application, offer } = *offer;
-                Some((partner, Subject::Terms { application, offer }))
-            }
+            Self::OfferCreated { .. }
+            | Self::OfferMoved { .. }
+            | Self::TermsReplaced { before: Some(_), .. }
+            | Self::KeyExpirySet { .. }
+            | Self::BuyerCreated { .. } => true,
             Self::PartnerPut(_)
             | Self::KeyAdded(_)
             | Self::KeyRevoked { .. }
-            | Self::KeyExpirySet { .. }
             | Self::KeyUsed { .. }
             | Self::ApplicationPut { .. }
-            | Self::TermsReplaced { before: None, .. } => None,
+            | Self::TermsReplaced { before: None, .. } => false,
         }
     }
 
@@ -184,11 +182,83 @@ pub struct Record {
 }
 
 impl Record {
-    /// The record as a public event (contract 2.10); `None` if it is none.
+    /// The partner that the record concerns, and the subject of its public event; `None` if it has none. Without a
+    /// cause there is no event.
+    pub fn subject(&self) -> Option<(PartnerId, Subject)> {
+        let cause = self.cause?;
+        match &self.change {
+            Change::PartnerPut(Partner { id, created_at, .. }) => {
+                // A partner is created at the moment of its first put, and keeps that moment.
+                let is_new = *created_at == cause.at;
+                Some((*id, if is_new { Subject::PartnerCreated } else { Subject::PartnerUpdated }))
+            }
+            Change::KeyAdded(key) => Some((key.partner, Subject::KeyCreated(key.id))),
+            Change::KeyRevoked { partner, key, .. } => Some((*partner, Subject::KeyRevoked(*key))),
+            Change::ApplicationPut { application, partner } => {
+                Some((*partner, Subject::ApplicationCreated(*application)))
+            }
+            Change::OfferCreated { offer, .. } => Some((offer.partner, offer.reached(Status::Offered))),
+            Change::OfferMoved { offer, status, .. } => Some((offer.partner, offer.reached(*status))),
+            Change::BuyerCreated { partner, buyer, .. } => Some((*partner, Subject::Buyer(*buyer))),
+            Change::KeyExpirySet { partner, key, .. } => Some((*partner, Subject::KeyExpirySet(*key))),
+            Change::TermsReplaced { offer, before: Some(_), .. } => {
+                let OfferKey { partner, application, offer } = *offer;
+                Some((partner, Subject::Terms { application, offer }))
+            }
+            Change::KeyUsed { .. } | Change::TermsReplaced { before: None, .. } => None,
+        }
+    }
+
+    /// The record as a public event (contract 2.10 and 2.14); `None` if it is none.
     pub fn event(&self) -> Option<Event> {
-        let (partner, subject) = self.change.subject()?;
+        let (partner, subject) = self.subject()?;
         let Cause { event, at, actor, operation } = self.cause?;
         let (sequence, replaced) = (self.sequence?, self.change.replaced());
         Some(Event { sequence, id: event, occurred_at: at, partner, subject, actor, operation, replaced })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::imports::{base, buyer, created, moved};
+    use crate::testing::samples::*;
+
+    #[test]
+    fn each_change_has_its_event() {
+        let revoked = Change::KeyRevoked { partner: partner(1), key: key_id(2), at: at(2) };
+        for (change, subject) in [
+            (partner_put(1, None), Some(Subject::PartnerCreated)),
+            (Change::KeyAdded(key(1, 2)), Some(Subject::KeyCreated(key_id(2)))),
+            (revoked, Some(Subject::KeyRevoked(key_id(2)))),
+            (Change::KeyUsed { key: key(1, 1).hash, at: at(1) }, None),
+            (application_put(1), Some(Subject::ApplicationCreated(application(1)))),
+            (created(offer_key(1, 2)), Some(offer_key(1, 2).reached(Status::Offered))),
+            (Change::TermsReplaced { offer: offer_key(1, 2), terms: terms() }, None),
+            (moved(offer_key(1, 2), Status::Archived), Some(offer_key(1, 2).reached(Status::Archived))),
+            (buyer(1, 2, description()), Some(Subject::Buyer(buyer_id(2)))),
+        ] {
+            let found = record(3, change);
+            assert_eq!(found.subject(), subject.map(|subject| (partner(1), subject)), "{found:?}");
+            assert_eq!(found.event().map(|event| event.subject), subject);
+        }
+    }
+
+    #[test]
+    fn a_partner_is_created_once_and_updated_later() {
+        let Record { cause: Some(cause), .. } = record(1, partner_put(1, None)) else { panic!("it has a cause") };
+        let later =
+            Record { sequence: Some(2), cause: Some(Cause { at: at(7), ..cause }), change: partner_put(1, None) };
+        assert_eq!(later.subject(), Some((partner(1), Subject::PartnerUpdated)));
+    }
+
+    #[test]
+    fn without_a_cause_or_a_sequence_there_is_no_event() {
+        for (n, change) in (1..).zip(base()) {
+            let whole = record(n, change);
+            assert_eq!(Record { cause: None, ..whole.clone() }.event(), None);
+            assert_eq!(Record { cause: None, ..whole.clone() }.subject(), None);
+            assert_eq!(Record { sequence: None, ..whole }.event(), None);
+        }
     }
 }

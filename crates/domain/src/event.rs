@@ -1,6 +1,7 @@
 //! Public events (contract 2.10): what happened, in order.
 
 use crate::offer::{Status, Terms};
+use crate::operator::OperatorName;
 use crate::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
 
@@ -11,8 +12,10 @@ pub enum Actor {
     Key(KeyId),
     /// A partner, with an OAuth 2.0 token.
     OAuthClient,
-    /// The operator.
+    /// The operator, with the service's single key.
     Operator,
+    /// An operator that has a name. Only operators learn it (contract 2.14).
+    NamedOperator(OperatorName),
     /// Time: an offer expired.
     Clock,
 }
@@ -24,7 +27,11 @@ impl Actor {
             "oauth" => Some(Self::OAuthClient),
             "operator" => Some(Self::Operator),
             "clock" => Some(Self::Clock),
-            _ => text.strip_prefix("key:").and_then(KeyId::parse).map(Self::Key),
+            _ => match text.split_once(':')? {
+                ("key", id) => KeyId::parse(id).map(Self::Key),
+                ("operator", name) => OperatorName::parse(name).map(Self::NamedOperator).ok(),
+                _ => None,
+            },
         }
     }
 }
@@ -35,6 +42,7 @@ impl fmt::Display for Actor {
             Self::Key(id) => write!(f, "key:{id}"),
             Self::OAuthClient => f.write_str("oauth"),
             Self::Operator => f.write_str("operator"),
+            Self::NamedOperator(name) => write!(f, "operator:{name}"),
             Self::Clock => f.write_str("clock"),
         }
     }
@@ -64,11 +72,23 @@ pub enum Subject {
         /// The offer.
         offer: OfferId,
     },
+    /// The partner was created.
+    PartnerCreated,
+    /// The partner has other values.
+    PartnerUpdated,
+    /// A key of the partner was created.
+    KeyCreated(KeyId),
+    /// A key of the partner expires at another moment.
+    KeyExpirySet(KeyId),
+    /// A key of the partner was revoked.
+    KeyRevoked(KeyId),
+    /// An application of the partner was registered.
+    ApplicationCreated(ApplicationId),
 }
 
 impl Subject {
-    /// Every type of event.
-    pub const TYPES: [&'static str; 8] = [
+    /// Every type of event. Those of partners, keys and applications are for operators only (contract 2.14).
+    pub const TYPES: [&'static str; 14] = [
         "offer.created",
         "offer.accepted",
         "offer.declined",
@@ -77,22 +97,17 @@ impl Subject {
         "offer.archived",
         "buyer.created",
         "offer.terms_replaced",
+        "partner.created",
+        "partner.updated",
+        "key.created",
+        "key.expiry_set",
+        "key.revoked",
+        "application.created",
     ];
 
     /// The type of the event, as the contract names it.
     pub const fn event_type(&self) -> &'static str {
-        match self {
-            Self::Offer { status, .. } => match status {
-                Status::Offered => "offer.created",
-                Status::CustomerAccepted => "offer.accepted",
-                Status::CustomerDeclined => "offer.declined",
-                Status::Expired => "offer.expired",
-                Status::Advanced => "offer.advanced",
-                Status::Archived => "offer.archived",
-            },
-            Self::Buyer(_) => "buyer.created",
-            Self::Terms { .. } => "offer.terms_replaced",
-        }
+        Self::TYPES[self.type_index()]
     }
 
     /// The index of the type in [`Self::TYPES`].
@@ -108,6 +123,12 @@ impl Subject {
             },
             Self::Buyer(_) => 6,
             Self::Terms { .. } => 7,
+            Self::PartnerCreated => 8,
+            Self::PartnerUpdated => 9,
+            Self::KeyCreated(_) => 10,
+            Self::KeyExpirySet(_) => 11,
+            Self::KeyRevoked(_) => 12,
+            Self::ApplicationCreated(_) => 13,
         }
     }
 }
@@ -120,6 +141,25 @@ impl Subject {
                 (Some(application), Some(offer), None)
             }
             Self::Buyer(buyer) => (None, None, Some(buyer)),
+            Self::ApplicationCreated(application) => (Some(application), None, None),
+            Self::PartnerCreated
+            | Self::PartnerUpdated
+            | Self::KeyCreated(_)
+            | Self::KeyExpirySet(_)
+            | Self::KeyRevoked(_) => (None, None, None),
+        }
+    }
+
+    /// The key that the event is about.
+    pub const fn key(&self) -> Option<KeyId> {
+        match *self {
+            Self::KeyCreated(key) | Self::KeyExpirySet(key) | Self::KeyRevoked(key) => Some(key),
+            Self::Offer { .. }
+            | Self::Terms { .. }
+            | Self::Buyer(_)
+            | Self::PartnerCreated
+            | Self::PartnerUpdated
+            | Self::ApplicationCreated(_) => None,
         }
     }
 }
@@ -185,21 +225,42 @@ mod tests {
     #[test]
     fn actors_are_read_as_they_are_written() {
         let key = Actor::Key(KeyId::from_bytes([7; 16]));
-        for actor in [key, Actor::OAuthClient, Actor::Operator, Actor::Clock] {
+        let named = Actor::NamedOperator(OperatorName::parse("anna.k").expect("a name"));
+        for actor in [key, Actor::OAuthClient, Actor::Operator, named, Actor::Clock] {
             assert_eq!(Actor::parse(&actor.to_string()), Some(actor));
         }
-        assert_eq!(Actor::parse("key:"), None);
+        assert_eq!(named.to_string(), "operator:anna.k");
+        for bad in ["key:", "operator:", "operator:a b", "operators", "clock:anna", ""] {
+            assert_eq!(Actor::parse(bad), None, "{bad}");
+        }
     }
 
     #[test]
     fn every_type_has_its_place() {
         let (application, offer) = (ApplicationId::from_bytes([1; 16]), OfferId::from_bytes([2; 16]));
-        let offers = Status::ALL.iter().map(|&status| Subject::Offer { application, offer, status });
-        let others = [Subject::Buyer(BuyerId::from_bytes([3; 16])), Subject::Terms { application, offer }];
-        let subjects: Vec<_> = offers.chain(others).collect();
-        assert_eq!(subjects.len(), Subject::TYPES.len());
-        for subject in subjects {
-            assert_eq!(Subject::TYPES[subject.type_index()], subject.event_type());
+        let key = KeyId::from_bytes([4; 16]);
+        let reached = |status| Subject::Offer { application, offer, status };
+        let subjects = [
+            (reached(Status::Offered), "offer.created"),
+            (reached(Status::CustomerAccepted), "offer.accepted"),
+            (reached(Status::CustomerDeclined), "offer.declined"),
+            (reached(Status::Expired), "offer.expired"),
+            (reached(Status::Advanced), "offer.advanced"),
+            (reached(Status::Archived), "offer.archived"),
+            (Subject::Buyer(BuyerId::from_bytes([3; 16])), "buyer.created"),
+            (Subject::Terms { application, offer }, "offer.terms_replaced"),
+            (Subject::PartnerCreated, "partner.created"),
+            (Subject::PartnerUpdated, "partner.updated"),
+            (Subject::KeyCreated(key), "key.created"),
+            (Subject::KeyExpirySet(key), "key.expiry_set"),
+            (Subject::KeyRevoked(key), "key.revoked"),
+            (Subject::ApplicationCreated(application), "application.created"),
+        ];
+        assert_eq!(subjects.map(|(subject, _)| subject.type_index()), std::array::from_fn(|n| n));
+        assert_eq!(subjects.map(|(subject, _)| subject.event_type()), Subject::TYPES);
+        for (subject, name) in subjects {
+            assert_eq!(subject.event_type(), name);
+            assert_eq!(subject.key().is_some(), name.starts_with("key."));
         }
     }
 }

@@ -149,7 +149,8 @@ impl Admission {
     }
 
     fn in_order(&mut self, record: &Record) -> Result<(), AdmitError> {
-        if record.change.subject().is_some() && (record.cause.is_none() || record.sequence.is_none()) {
+        let cause_is_missing = record.cause.is_none() && record.change.always_has_cause();
+        if cause_is_missing || record.subject().is_some() && record.sequence.is_none() {
             return Err(AdmitError::Rejected("its event is missing"));
         }
         if record.cause.zip(record.change.at()).is_some_and(|(cause, at)| cause.at != at) {

@@ -8,7 +8,7 @@
 //! | [`offer`], [`life_cycle`] | what an offer is, and which status may follow which |
 //! | [`buyer`], [`buyer_checks`] | what a buyer is, and what makes one acceptable |
 //! | [`bank`], [`codes`], [`decimal`], [`text`] | values that are checked once, when they are parsed |
-//! | [`partner`], [`key`] | who may call, and for what |
+//! | [`partner`], [`key`], [`operator`] | who may call, and for what |
 //! | [`change`], [`event`] | everything that can change; which changes are public events |
 //! | [`cursor`] | how far a reader of events has come |
 //! | [`calls`] | calls that changed nothing, kept for support |
@@ -33,6 +33,7 @@ pub mod import;
 pub mod key;
 pub mod life_cycle;
 pub mod offer;
+pub mod operator;
 pub mod page;
 pub mod partner;
 pub mod query;

@@ -2,7 +2,7 @@
 
 use crate::client::{
     ApplicationCommand, BuyerCommand, EventsCommand, HealthCommand, KeyCommand, OfferCommand, OperationCommand,
-    PartnerCommand,
+    OperatorCommand, PartnerCommand,
 };
 use crate::completions::CompletionsCommand;
 use crate::settings::{Export, HistoryCommand, Import, KeptIn, Migrate, Sandbox, Serve};
@@ -55,6 +55,9 @@ pub enum Command {
     Events(EventsCommand),
     /// What became of a request, at the running service: why it was refused, or the events that it caused.
     Operation(OperationCommand),
+    /// Operators of the service: the people and systems that its operators' file lists.
+    #[command(subcommand)]
+    Operator(OperatorCommand),
     /// Whether the running service is ready. Ends with code 1 if it is not.
     Health(HealthCommand),
     /// Print a script that completes commands in a shell.

@@ -84,6 +84,8 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("operation", &["4bf92f3577b34da6a3ce929d0e0e4736", "4bf92f3577b34da6a3ce929d0e0e4736 --json"]),
+    ("operator", &["new-key anna.k support"]),
+    ("operator new-key", &["anna.k support", "core-system lending --json"]),
     ("health", &["", "--operator-url https://ops.example:8081"]),
     ("completions", &["bash > ~/.local/share/bash-completion/completions/lendpay", "fish"]),
 ];

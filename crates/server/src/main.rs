@@ -7,6 +7,7 @@ mod examples;
 mod listener;
 mod metrics;
 mod oauth;
+mod operators;
 mod outgoing;
 mod printable;
 mod runtime;
@@ -55,6 +56,7 @@ fn run() -> Result<(), String> {
         Command::Buyer(command) => client::buyer(&command),
         Command::Events(command) => client::events(&command),
         Command::Operation(command) => client::operation(&command),
+        Command::Operator(command) => client::operator(&command),
         Command::Health(command) => client::health(&command),
         Command::Completions(command) => completions::run(&command, examples::command::<CommandLine>()),
     }

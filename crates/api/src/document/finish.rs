@@ -8,8 +8,12 @@ use crate::failure::Failure;
 use crate::operations::{Operation, Parameter};
 use crate::side::Shape;
 use lendpay_domain::OperationId;
+use lendpay_domain::operator::Role;
 use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
+
+/// The member of an operation that names the least role that may ask for it.
+const LEAST_ROLE: &str = "x-least-role";
 
 /// A named example.
 pub(super) type Example = (String, Value);
@@ -19,6 +23,7 @@ pub(super) struct OperationExamples {
     id: &'static str,
     shape: Shape,
     query: &'static [Parameter],
+    role: Option<Role>,
     request: Vec<Example>,
     success: Vec<Example>,
     failures: Vec<(u16, Example)>,
@@ -26,9 +31,10 @@ pub(super) struct OperationExamples {
 
 impl OperationExamples {
     pub fn of<O: Operation>(success: Vec<Example>, request: Option<Vec<Example>>) -> Self {
-        let failures = O::failures();
+        let failures = O::all_failures();
         let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
-        Self { id: O::ID, shape: O::SHAPE, query: O::QUERY, request: request.unwrap_or_default(), success, failures }
+        let request = request.unwrap_or_default();
+        Self { id: O::ID, shape: O::SHAPE, query: O::QUERY, role: O::ROLE, request, success, failures }
     }
 
     /// Adds an example of an answer that is neither success nor a failure in the common shape.
@@ -78,6 +84,11 @@ pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
 }
 
 fn finish_operation(template: &str, operation: &mut Value, described: &OperationExamples) {
+    if let Some(role) = described.role {
+        let text = operation["description"].as_str().expect("every operation is described");
+        operation["description"] = format!("{text}\n\nThe least role that may do this is `{role}`.").into();
+        operation[LEAST_ROLE] = role.name().into();
+    }
     add_parameters(template, operation, described.query);
     if let Some(body) = operation.get_mut("requestBody") {
         add_examples(body, described.request.iter());

@@ -23,8 +23,12 @@ const VERSION: &str = "1.4.0";
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.
 
-**Authentication.** Send the key that the service was started with in the header `X-Operator-Key`. Who has it may do
-everything, and reads bank details in full. Only `/health/…` and `/metrics` need no key.
+**Authentication.** Send an operator's key in the header `X-Operator-Key`: the one that the service was started with,
+which may do everything, or one of the operators' file, which has a role. Only `/health/…` and `/metrics` need no key.
+
+**Roles.** Each may do what those before it may: `read` reads everything but the export, bank details in full included;
+`support` declines offers; `lending` puts applications and offers and moves offers; `admin` does the rest. Each
+operation names the least role that may do it, in `x-least-role` too; an operator with less gets 403.
 
 **Errors.** Every error has a JSON body with `title`, `message`, `errorCode` (a stable name for programs), `errors`,
 `date` and `operationId`; the header `X-Request-Id` of every response has the same value as `operationId`.
@@ -45,6 +49,8 @@ expired: read the offer.
 
 **Support.** `GetOperation` says what became of a call, by the `operationId` that a partner quotes, also of one that was
 refused.
+What operators do to partners, keys and applications is an event too, here and not where partners read events. What
+changes nothing is none.
 
 **Browsers.** This side answers no cross-origin request: no page but its own documentation can call it.
 

@@ -188,6 +188,7 @@ pub(super) fn events() -> Vec<Example> {
         "applicationId": APPLICATION,
         "offerId": OFFERS[0],
         "buyerId": null,
+        "keyId": null,
         "actor": "key:01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
         "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
         "replaced": [],
@@ -201,11 +202,27 @@ pub(super) fn events() -> Vec<Example> {
         "applicationId": APPLICATION,
         "offerId": OFFERS[1],
         "buyerId": null,
+        "keyId": null,
         "actor": "operator",
         "operationId": "7d0c1a52b8f54d1f9f0c8a4d3b2e6a91",
         "replaced": [{ "field": "amount", "before": null, "after": 25_000.55 }],
     });
-    let page = json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event, replaced], "next": null });
+    let revoked = json!({
+        "sequence": 58,
+        "id": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6f",
+        "type": "key.revoked",
+        "occurredAt": "2022-05-27T12:16:01.5Z",
+        "partnerId": PARTNER,
+        "applicationId": null,
+        "offerId": null,
+        "buyerId": null,
+        "keyId": "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
+        "actor": "operator:anna.k",
+        "operationId": "8e03978e40d5453fa2f4e2f0a1c3b5d7",
+        "replaced": [],
+    });
+    let page =
+        json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event, replaced, revoked], "next": null });
     vec![("The last page".to_owned(), page)]
 }
 

@@ -5,6 +5,7 @@ use crate::operator_failure::OperatorFailure;
 use crate::side::Shape;
 use crate::wire::error::{LendingError, OperatorError, PaymentsError};
 use lendpay_domain::offer::Status;
+use lendpay_domain::operator::Role;
 use poem_openapi::ApiResponse;
 use poem_openapi::registry::{
     MetaHeader, MetaMediaType, MetaResponse, MetaResponses, MetaSchema, MetaSchemaRef, Registry,
@@ -31,8 +32,17 @@ pub(crate) trait Operation: Send + Sync + 'static {
     const SHAPE: Shape = Shape::Operator;
     /// The parameters of its query. The operator's side and the reads of partners refuse others.
     const QUERY: &'static [Parameter] = &[];
-    /// One of each failure that it can give. The document's responses and examples are made from them.
+    /// The least role that may ask for it; `None` where no operator's key is asked for.
+    const ROLE: Option<Role> = None;
+    /// One of each failure that it can give, but for that of its role.
     fn failures() -> Vec<Failure>;
+
+    /// One of each failure that it can give. The document's responses and examples are made from them.
+    fn all_failures() -> Vec<Failure> {
+        let lower = Role::ALL.into_iter().rev().find(|has| Self::ROLE.is_some_and(|needed| *has < needed));
+        let role = Self::ROLE.zip(lower).map(|(needed, has)| OperatorFailure::RoleMissing { needed, has }.into());
+        Self::failures().into_iter().chain(role).collect()
+    }
 }
 
 /// A failure of an operation.
@@ -52,7 +62,7 @@ impl<O: Operation> From<Failed<O>> for poem::Error {
 
 impl<O: Operation> ApiResponse for Failed<O> {
     fn meta() -> MetaResponses {
-        let mut failures = O::failures();
+        let mut failures = O::all_failures();
         failures.sort_by_key(Failure::status);
         let schema = || match O::SHAPE {
             Shape::Lending => LendingError::schema_ref(),
@@ -92,10 +102,11 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
         _ => {}
     }
     match (failure.status().as_u16(), shape) {
-        (401, Shape::Operator) => "The operator's key is missing or not the right one.",
+        (401, Shape::Operator) => "The operator's key is missing or not one that is known.",
+        (403, Shape::Operator) => "The operator's role does not allow this; `message` names the role that does.",
         (404, Shape::Operator) => "Nothing was found with that identifier.",
         (409, Shape::Operator) => "The present state does not allow this; `errorCode` says why.",
-        (429, Shape::Operator) => "Too many requests without the operator's key from one address.",
+        (429, Shape::Operator) => "Too many requests without an operator's key from one address.",
         (400, Shape::Lending) => "The request breaks off or is not well-formed HTTP.",
         (400, _) => "The data is not acceptable; `errors` says what is wrong, field by field.",
         (401, _) => "The API key or the access token is missing or not valid.",

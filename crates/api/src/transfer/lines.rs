@@ -1,7 +1,8 @@
 //! Writing.
 
 use super::records::{End, Header, Line};
-use super::{Counts, FORMAT, hex, no_records};
+use super::{Counts, FORMAT, no_records};
+use crate::hex;
 use crate::wire::time::Time;
 use lendpay_domain::change::Record;
 use lendpay_domain::{HistoryId, Timestamp};
@@ -42,7 +43,7 @@ impl Lines {
 
     /// The last line.
     pub fn end(self) -> Vec<u8> {
-        line(&Line::End(End { records: self.counts, sha256: hex(&self.hash.finalize()) }))
+        line(&Line::End(End { records: self.counts, sha256: hex::write(&self.hash.finalize()) }))
     }
 }
 

@@ -22,9 +22,10 @@
 //!
 //! A line refers only to what is above it. `sequence` grows from line to line; it is null where a record has none. `cause` is
 //! `id`, `occurredAt`, `actor`, `operationId`, the first two those of the event; it is null for `keyUsed` and for what format 1
-//! had without it. `history` is the id of the history that the sequences belong to, or null. `hash` is the SHA-256 of a key in
-//! hex; the key itself is not in the file. Rates and amounts are decimal digits as strings, times RFC 3339 to the nanosecond. A
-//! file without its last line is not complete. It holds bank details: protect it as you would protect those.
+//! had without it. `actor` has the name of an operator that has one. `history` is the id of the history that the sequences
+//! belong to, or null. `hash` is the SHA-256 of a key in hex; the key itself is not in the file. Rates and amounts are decimal
+//! digits as strings, times RFC 3339 to the nanosecond. A file without its last line is not complete. It holds bank details:
+//! protect it as you would protect those.
 //!
 //! Files that were written before there was `keyExpiry` are read too: they do not count it.
 //!
@@ -53,13 +54,4 @@ type Counts = std::collections::BTreeMap<String, u64>;
 
 fn no_records() -> Counts {
     Line::KINDS.iter().map(|kind| ((*kind).to_owned(), 0)).collect()
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        write!(text, "{byte:02x}").expect("a string takes everything");
-    }
-    text
 }

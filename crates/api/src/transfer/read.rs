@@ -2,7 +2,8 @@
 
 use super::format_1::{self, Owners};
 use super::records::{Line, NotARecord};
-use super::{Counts, FORMAT, hex, no_records};
+use super::{Counts, FORMAT, no_records};
+use crate::hex;
 use lendpay_domain::change::Record;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
@@ -96,7 +97,7 @@ impl<R: BufRead> Reader<R> {
             Line::End(mut end) => {
                 // Absent in files that were written before keys could get an earlier expiry.
                 end.records.entry("keyExpiry".to_owned()).or_insert(0);
-                let same = end.records == self.counts && end.sha256 == hex(&self.hash.clone().finalize());
+                let same = end.records == self.counts && end.sha256 == hex::write(&self.hash.clone().finalize());
                 if !same {
                     return Err(self.problem("counts or checksum do not fit the lines above: the file was altered"));
                 }

@@ -1,7 +1,8 @@
 //! What the lines hold, and their conversion to and from the domain. No `Debug`: they hold bank details.
 
+use super::Counts;
 use super::values::{DescriptionLine, TermsLine, bytes};
-use super::{Counts, hex};
+use crate::hex;
 use crate::wire::offer::Status;
 use crate::wire::party::{Access, Area};
 use crate::wire::time::Time;
@@ -192,7 +193,7 @@ impl From<&Record> for Line {
                     cause,
                     id: id.uuid(),
                     partner_id: partner.uuid(),
-                    hash: hex(&hash.to_bytes()),
+                    hash: hex::write(&hash.to_bytes()),
                     name: name.as_str().to_owned(),
                     areas: areas.iter().map(Area).collect(),
                     access: Access(*access),
@@ -207,7 +208,9 @@ impl From<&Record> for Line {
             Change::KeyExpirySet { partner, key, at } => {
                 Self::KeyExpiry { sequence, cause, partner_id: partner.uuid(), key_id: key.uuid(), at: Time(*at) }
             }
-            Change::KeyUsed { key, at } => Self::KeyUsed { sequence, cause, hash: hex(&key.to_bytes()), at: Time(*at) },
+            Change::KeyUsed { key, at } => {
+                Self::KeyUsed { sequence, cause, hash: hex::write(&key.to_bytes()), at: Time(*at) }
+            }
             Change::ApplicationPut { application, partner } => {
                 let (id, partner_id) = (application.uuid(), partner.uuid());
                 Self::Application(ApplicationLine { sequence, cause, id, partner_id })
@@ -233,7 +236,7 @@ impl From<&Record> for Line {
                 partner_id: partner.uuid(),
                 buyer_id: buyer.uuid(),
                 description: description.as_ref().into(),
-                fingerprint: fingerprint.map(|print| hex(&print.to_bytes())),
+                fingerprint: fingerprint.map(|print| hex::write(&print.to_bytes())),
                 at: Time(*at),
             },
         }

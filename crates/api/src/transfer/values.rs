@@ -2,6 +2,7 @@
 //! have changed since, and is not checked by today's rules for input.
 
 use super::records::NotARecord;
+use crate::hex;
 use crate::wire::offer::{Duration, FundingType, OfferType};
 use crate::wire::time::Time;
 use lendpay_domain::buyer::{BankAccount, Description};
@@ -51,15 +52,8 @@ pub(super) fn name(text: &str) -> Result<Name, NotARecord> {
     Name::parse(text).map_err(|_| NotARecord)
 }
 
-pub(super) fn bytes(hex: &str) -> Result<[u8; 32], NotARecord> {
-    let mut bytes = [0; 32];
-    if hex.len() != 64 || !hex.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-        return Err(NotARecord);
-    }
-    for (n, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&hex[2 * n..2 * n + 2], 16).map_err(|_| NotARecord)?;
-    }
-    Ok(bytes)
+pub(super) fn bytes(digits: &str) -> Result<[u8; 32], NotARecord> {
+    hex::read(digits).ok_or(NotARecord)
 }
 
 impl From<&Terms> for TermsLine {

@@ -51,7 +51,7 @@ pub struct Event {
     pub occurred_at: Time,
     /// The identifier of the partner that it concerns.
     pub partner_id: Uuid,
-    /// The application of the offer; null when the event is not about an offer.
+    /// The application, or that of the offer; null when the event is about neither.
     #[oai(nullable)]
     pub application_id: Option<Uuid>,
     /// The offer; null when the event is not about an offer.
@@ -60,7 +60,11 @@ pub struct Event {
     /// The buyer; null when the event is not about a buyer.
     #[oai(nullable)]
     pub buyer_id: Option<Uuid>,
-    /// Who caused it: `operator`, `clock` (an expiry), `oauth`, or `key:` and the identifier of an API key.
+    /// The API key; null when the event is not about a key.
+    #[oai(nullable)]
+    pub key_id: Option<Uuid>,
+    /// Who caused it: `operator:` and the name of an operator, `operator` (with the service's single key), `clock` (an
+    /// expiry), `oauth`, or `key:` and the identifier of an API key.
     pub actor: String,
     /// The request that caused it: its X-Request-Id.
     pub operation_id: String,
@@ -80,6 +84,7 @@ impl From<event::Event> for Event {
             application_id: application.map(|id| id.uuid()),
             offer_id: offer.map(|id| id.uuid()),
             buyer_id: buyer.map(|id| id.uuid()),
+            key_id: event.subject.key().map(|id| id.uuid()),
             actor: event.actor.to_string(),
             operation_id: event.operation.to_string(),
             replaced: event.replaced.map(|replaced| fields(&replaced)).unwrap_or_default(),

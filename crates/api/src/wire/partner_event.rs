@@ -81,7 +81,7 @@ pub struct Event {
 /// Partners learn that it was the operator, never who (contract 2.13).
 fn actor(actor: Actor) -> String {
     match actor {
-        Actor::Operator => "operator".to_owned(),
+        Actor::Operator | Actor::NamedOperator(_) => "operator".to_owned(),
         Actor::Key(_) | Actor::OAuthClient | Actor::Clock => actor.to_string(),
     }
 }

@@ -2,8 +2,12 @@
 
 use crate::backend::{self, Backend, Remains};
 use crate::document;
-use lendpay_api::{Clock, OperatorKey, OperatorSettings, PartnerSettings, operator_side, partner_side};
+use lendpay_api::{
+    Clock, NewOperatorKey, OperatorKey, OperatorList, OperatorSettings, Operators, PartnerSettings, operator_side,
+    partner_side,
+};
 use lendpay_domain::Timestamp;
+use lendpay_domain::operator::{OperatorName, Role};
 use poem::http::{HeaderMap, Method};
 use poem::{Request, Response};
 use serde_json::{Value, json};
@@ -26,6 +30,8 @@ pub struct Context {
     operator: Side,
     partner: Side,
     pub store: Arc<Backend>,
+    /// A key of an operator with each role, which has the role's name.
+    operators: [(Role, NewOperatorKey); Role::ALL.len()],
     clock: Arc<SetClock>,
     _remains: Remains,
 }
@@ -77,8 +83,14 @@ impl Context {
         let (store, remains) = backend::fresh().await;
         let store = Arc::new(store);
         let clock = Arc::new(SetClock(Mutex::new(moment(0))));
+        let operators = Role::ALL.map(|role| {
+            let name = OperatorName::parse(role.name()).expect("a name");
+            (role, NewOperatorKey::make(name, role))
+        });
+        let lines = operators.each_ref().map(|(_, made)| made.line.as_str()).join("\n");
+        let key = OperatorKey::parse(OPERATOR_KEY).expect("long enough");
         let settings = OperatorSettings {
-            key: OperatorKey::parse(OPERATOR_KEY).expect("long enough"),
+            operators: Arc::new(Operators::new(Some(key), OperatorList::parse(&lines).expect("good lines"))),
             hosts: lendpay_api::Hosts::default(),
             limits: lendpay_api::Limits::default(),
             reason: Backend::failure_reason,
@@ -92,6 +104,7 @@ impl Context {
             operator: Box::new(poem::endpoint::ToDynEndpoint(operator)),
             partner: Box::new(poem::endpoint::ToDynEndpoint(partner)),
             store,
+            operators,
             clock,
             _remains: remains,
         }
@@ -113,6 +126,19 @@ impl Context {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let headers = [("x-operator-key", OPERATOR_KEY), ("content-type", "application/json")];
         self.send(method, path, &headers, &body).await
+    }
+
+    /// The same by an operator that has a name and a role.
+    pub async fn call_as(&self, role: Role, method: &str, path: &str, body: &Value) -> Answer {
+        let body = if body.is_null() { String::new() } else { body.to_string() };
+        let headers = [("x-operator-key", self.key_of(role)), ("content-type", "application/json")];
+        self.send(method, path, &headers, &body).await
+    }
+
+    /// The key of the operator with this role.
+    pub fn key_of(&self, role: Role) -> &str {
+        let found = self.operators.iter().find(|(its, _)| *its == role);
+        &found.expect("each role has an operator").1.key
     }
 
     pub async fn get(&self, path: &str) -> Answer {

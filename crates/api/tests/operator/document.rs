@@ -2,6 +2,7 @@
 
 use crate::schema::{matches, validator};
 use jsonschema::Validator;
+use lendpay_domain::operator::Role;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -13,6 +14,8 @@ pub struct Operation {
     pub template: String,
     /// Whether it needs a key.
     pub secured: bool,
+    /// The least role of an operator that may ask for it.
+    pub least_role: Option<Role>,
     /// What judges the body, by status; `None` where no JSON is declared.
     responses: BTreeMap<u16, Option<Validator>>,
 }
@@ -59,6 +62,7 @@ pub fn operations(file: &str) -> Vec<Operation> {
                 id: operation["operationId"].as_str().expect("an operationId").to_owned(),
                 method: method.to_uppercase(),
                 template: template.clone(),
+                least_role: operation["x-least-role"].as_str().map(|name| Role::parse(name).expect("a role")),
                 secured: operation["security"].as_array().is_some_and(|all| !all.is_empty()),
                 responses: operation["responses"].as_object().expect("responses").iter().map(response).collect(),
             });

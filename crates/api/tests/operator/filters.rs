@@ -160,22 +160,27 @@ async fn events_are_found_by_what_they_are_about_what_caused_them_and_when() {
     let buyer = buyer["id"].as_str().expect("an id");
 
     let (created, accepted, bought) = ("offer.created", "offer.accepted", "buyer.created");
-    let all = [created, created, created, accepted, accepted, bought];
+    let [partner, key, owned] = ["partner.created", "key.created", "application.created"];
+    let all = [
+        partner, key, owned, partner, key, owned, created, created, created, accepted, accepted, bought,
+    ];
     for (query, wanted) in [
         (String::new(), &all[..]),
-        ("?type=offer.accepted".to_owned(), &all[3..5]),
-        ("?type=buyer.created,offer.accepted".to_owned(), &all[3..]),
+        ("?type=offer.accepted".to_owned(), &all[9..11]),
+        ("?type=buyer.created,offer.accepted".to_owned(), &all[9..]),
         ("?type=offer.archived".to_owned(), &[]),
-        (format!("?partnerId={}", id(2)), &[created, bought]),
-        (format!("?applicationId={}", id(1)), &[created, created, accepted, accepted]),
+        ("?type=key.created,application.created".to_owned(), &[key, owned, key, owned]),
+        ("?type=partner.updated,key.revoked".to_owned(), &[]),
+        (format!("?partnerId={}", id(2)), &[partner, key, owned, created, bought]),
+        (format!("?applicationId={}", id(1)), &[owned, created, created, accepted, accepted]),
         (format!("?offerId={}", id(1)), &[created, accepted]),
         (format!("?buyerId={buyer}"), &[bought]),
         (format!("?operationId={trace}"), &[accepted, accepted]),
         (format!("?operationId={}", trace.to_uppercase()), &[accepted, accepted]),
         (format!("?operationId={}", "0".repeat(32)), &[]),
-        (format!("?from={}", time(10)), &all[3..]),
-        (format!("?until={}", time(10)), &all[..3]),
-        (format!("?from={}&until={}", time(1), time(20)), &all[3..5]),
+        (format!("?from={}", time(10)), &all[9..]),
+        (format!("?until={}", time(10)), &all[..9]),
+        (format!("?from={}&until={}", time(1), time(20)), &all[9..11]),
         (format!("?offerId={}&type=offer.accepted&partnerId={}&from={}", id(2), id(1), time(5)), &[accepted]),
         (format!("?offerId={}&partnerId={}", id(2), id(2)), &[]),
     ] {
@@ -194,7 +199,8 @@ async fn a_filter_that_is_none_is_named_and_everything_wrong_is_told_at_once() {
     let status =
         "must be one of Offered, Expired, CustomerAccepted, CustomerDeclined, Advanced, Archived";
     let types = "must be one of offer.created, offer.accepted, offer.declined, offer.expired, offer.advanced, \
-                 offer.archived, buyer.created, offer.terms_replaced, or several with commas between them";
+                 offer.archived, buyer.created, offer.terms_replaced, partner.created, partner.updated, key.created, \
+                 key.expiry_set, key.revoked, application.created, or several with commas between them";
     let offers = format!("{}/offers", application(1));
     for (path, name, value, problem) in [
         ("/operator/partners", "name", "", "must have 1 to 256 characters"),

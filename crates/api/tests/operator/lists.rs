@@ -35,7 +35,8 @@ async fn lists_come_in_pages_that_join_without_a_gap() {
         (format!("{}/offers", application(1)), 7),
         (format!("/operator/partners/{}/keys", id(1)), 8),
         ("/operator/buyers".to_owned(), 7),
-        ("/operator/events".to_owned(), 14),
+        // A partner, its application and eight keys besides.
+        ("/operator/events".to_owned(), 24),
         ("/operator/buyers?registrationNumber=1".to_owned(), 4),
         ("/operator/buyers?registrationNumber=2".to_owned(), 0),
         ("/operator/partners".to_owned(), 1),

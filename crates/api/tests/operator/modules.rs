@@ -12,6 +12,7 @@ mod keys;
 mod lists;
 mod offers;
 mod operations;
+mod operators;
 mod parties;
 #[path = "../common/schema.rs"]
 mod schema;

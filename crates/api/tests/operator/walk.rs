@@ -3,6 +3,7 @@
 
 use crate::context::{Answer, Context, OPERATOR_KEY, application, id, offer, terms};
 use crate::document::{Operation, operations};
+use lendpay_domain::operator::Role;
 use serde_json::{Value, json};
 
 /// What needs no key.
@@ -45,6 +46,8 @@ async fn every_operation_of_the_operator_refuses_a_missing_and_a_wrong_key() {
             &[(key, "")],
             &[(key, "wrong")],
             &[(key, short)],
+            &[(key, &context.key_of(Role::Admin)[1..])],
+            &[(key, OPERATOR_KEY), (key, context.key_of(Role::Admin))],
             &[(key, &partner_key)],
             &[(key, OPERATOR_KEY), (key, OPERATOR_KEY)],
             &[("x-service-apikey", OPERATOR_KEY)],
@@ -57,6 +60,44 @@ async fn every_operation_of_the_operator_refuses_a_missing_and_a_wrong_key() {
         }
     }
     assert_eq!(context.get("/operator/events").await.is(200), before, "nothing was done");
+}
+
+/// The least role of each operation, written down a second time.
+fn least_role(operation: &Operation) -> Option<Role> {
+    Some(match operation.id.as_str() {
+        "Live" | "Ready" | "Metrics" => return None,
+        "ListPartners" | "GetPartner" | "ListKeys" | "ListApplications" | "GetApplication" | "ListAllOffers"
+        | "ListOffers" | "GetOffer" | "ListBuyers" | "GetBuyer" | "ListEvents" => Role::Read,
+        "DeclineOffer" => Role::Support,
+        "PutApplication" | "PutOffer" | "AdvanceOffer" | "ArchiveOffer" => Role::Lending,
+        "PutPartner" | "CreateKey" | "RevokeKey" | "Export" => Role::Admin,
+        other => panic!("say here which role may do {other}"),
+    })
+}
+
+#[tokio::test]
+async fn every_operation_of_the_operator_needs_its_role() {
+    let (context, ..) = filled().await;
+    for operation in operations("operator.json") {
+        let (method, path) = (operation.method.as_str(), path(&operation));
+        assert_eq!(operation.least_role, least_role(&operation), "{}", operation.id);
+        let Some(least) = operation.least_role else { continue };
+        let before = context.get("/operator/events").await.is(200);
+        for role in Role::ALL.into_iter().filter(|role| *role < least) {
+            for (path, body) in [(path.as_str(), json!({})), (&format!("{path}?nmae=1"), Value::Null)] {
+                let answer = context.call_as(role, method, path, &body).await;
+                let told = answer.is_error(403, "InsufficientRole");
+                let message = told["message"].as_str().expect("a text");
+                assert!(message.contains(least.name()) && !message.contains(&format!("{role},")), "{message}");
+                assert_eq!(told["errors"], json!([format!("The role of this key is {role}.")]), "{}", operation.id);
+            }
+        }
+        assert_eq!(context.get("/operator/events").await.is(200), before, "{}: nothing was done", operation.id);
+        for role in Role::ALL.into_iter().filter(|role| *role >= least) {
+            let answer = context.call_as(role, method, &path, &Value::Null).await;
+            assert!(![401, 403].contains(&answer.status), "{} {role}: {}", operation.id, answer.text());
+        }
+    }
 }
 
 #[tokio::test]

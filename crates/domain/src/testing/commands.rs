@@ -130,10 +130,8 @@ impl Asked {
 
 fn stamps() -> impl Strategy<Value = Stamp> {
     // Time does not only go forwards: processes have clocks of their own.
-    (0..40_i64, any::<bool>()).prop_map(|(seconds, by_operator)| {
-        let stamp = numbered(0, seconds);
-        if by_operator { Stamp { actor: Actor::Operator, ..stamp } } else { stamp }
-    })
+    let actors = vec![numbered(0, 0).actor, Actor::Operator, named_operator()];
+    (0..40_i64, select(actors)).prop_map(|(seconds, actor)| Stamp { actor, ..numbered(0, seconds) })
 }
 
 fn terms_of_offers() -> impl Strategy<Value = Terms> {

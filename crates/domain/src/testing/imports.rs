@@ -86,6 +86,13 @@ pub fn faulty() -> Vec<Faulty> {
     }
     let problem = "its event is missing";
     add("terms", vec![terms_replaced(offer_key(1, 1))], &|record| record.cause = None, problem);
+    for (name, change) in [
+        ("a partner", partner_put(3, None)),
+        ("a key", Change::KeyAdded(key(1, 3))),
+        ("a revocation", Change::KeyRevoked { partner: partner(1), key: key_id(1), at: at(2) }),
+    ] {
+        add(name, vec![change], &|record| record.sequence = None, "its event is missing");
+    }
     let problem = "its sequence is too large";
     add("2^63", vec![archived()], &|record| record.sequence = Some(SEQUENCE_LIMIT), problem);
     add("2^64 - 1", vec![partner_put(3, None)], &|record| record.sequence = Some(u64::MAX), problem);

@@ -13,6 +13,7 @@ use crate::idempotency::IdempotencyKey;
 use crate::key::{Access, Area, KeyHash, KeyRecord};
 use crate::life_cycle::Action;
 use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Terms};
+use crate::operator::OperatorName;
 use crate::partner::Partner;
 use crate::text::Name;
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -78,6 +79,11 @@ pub fn numbered(n: u64, seconds: i64) -> Stamp {
 /// A stamp of the operator at a moment; its ids are fresh in this process.
 pub fn operator(seconds: i64) -> Stamp {
     Stamp { actor: Actor::Operator, ..stamp(seconds) }
+}
+
+/// An operator that has a name.
+pub fn named_operator() -> Actor {
+    Actor::NamedOperator(OperatorName::parse("anna.k").expect("a name"))
 }
 
 /// A name.

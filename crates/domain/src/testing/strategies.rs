@@ -7,6 +7,7 @@ use crate::event::Actor;
 use crate::idempotency::Fingerprint;
 use crate::key::{Access, Area, KeyHash, KeyRecord};
 use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
+use crate::operator::OperatorName;
 use crate::partner::Partner;
 use crate::text::Name;
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -40,7 +41,9 @@ pub fn names() -> impl Strategy<Value = Name> {
 /// Who may cause a change.
 pub fn actors() -> impl Strategy<Value = Actor> {
     let key = any::<[u8; 16]>().prop_map(|id| Actor::Key(KeyId::from_bytes(id)));
-    prop_oneof![key, Just(Actor::OAuthClient), Just(Actor::Operator), Just(Actor::Clock)]
+    let named = "[a-zA-Z0-9][a-zA-Z0-9._-]{0,31}";
+    let named = named.prop_map(|name| Actor::NamedOperator(OperatorName::parse(&name).expect("a name")));
+    prop_oneof![key, Just(Actor::OAuthClient), Just(Actor::Operator), named, Just(Actor::Clock)]
 }
 
 prop_compose! {
@@ -179,8 +182,8 @@ prop_compose! {
     ) -> Record {
         let (event, operation) = (EventId::from_bytes(ids[0]), OperationId::from_bytes(ids[1]));
         let cause = Cause { event, at: change.at().unwrap_or(moment), actor, operation };
-        let is_event = change.subject().is_some();
-        let has_cause = is_event || (has_cause && !matches!(change, Change::KeyUsed { .. }));
+        let has_cause = change.always_has_cause() || (has_cause && !matches!(change, Change::KeyUsed { .. }));
+        let is_event = has_cause && !matches!(change, Change::TermsReplaced { .. });
         let sequence = sequence.or(is_event.then_some(1));
         Record { sequence, cause: has_cause.then_some(cause), change }
     }

@@ -22,6 +22,7 @@ pub const COLUMNS: Columns = &[
     detail("APPLICATION", "applicationId"),
     column("OFFER", "offerId"),
     column("BUYER", "buyerId"),
+    detail("KEY", "keyId"),
     column("ACTOR", "actor"),
     detail("OPERATION", "operationId"),
     detail("REPLACED", "replaced"),

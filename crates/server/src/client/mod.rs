@@ -11,6 +11,7 @@ mod list;
 mod load;
 mod offer;
 mod operation;
+mod operator;
 mod partner;
 mod rotate;
 mod screen;
@@ -23,6 +24,7 @@ pub use health::{HealthCommand, run as health};
 pub use key::{KeyCommand, run as key};
 pub use offer::{OfferCommand, run as offer};
 pub use operation::{OperationCommand, run as operation};
+pub use operator::{OperatorCommand, run as operator};
 pub use partner::{PartnerCommand, run as partner};
 pub use screen::print;
 

@@ -6,7 +6,6 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use std::convert::Infallible;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,10 +59,9 @@ impl Tls {
         }
     }
 
-    /// What is different once a file is another one, or its contents or its mode are others; None while there is none.
+    /// What is different once a file has changed.
     fn changed(&self) -> [Option<(u64, i64, i64)>; 2] {
-        [&self.certificate, &self.key]
-            .map(|path| std::fs::metadata(path).ok().map(|file| (file.ino(), file.ctime(), file.ctime_nsec())))
+        [&self.certificate, &self.key].map(|path| secret_file::version(path))
     }
 }
 

@@ -2,12 +2,14 @@
 
 use super::outgoing::{Address, Trust};
 use super::values::socket_address;
+use crate::operators::OperatorsFile;
 use crate::secret_file;
 use clap::Args;
-use lendpay_api::{Hosts, OperatorKey};
+use lendpay_api::{Hosts, OperatorKey, OperatorList, Operators};
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A text that is never shown.
 #[derive(Clone)]
@@ -61,7 +63,7 @@ impl KeySource {
 /// The operator's side of the service.
 #[derive(Debug, Args)]
 pub struct Operator {
-    /// Where the operator connects, if there is a key. Keep it on loopback, or give it TLS. Default:
+    /// Where operators connect, if there is a key. Keep it on loopback, or give it TLS. Default:
     /// 127.0.0.1:8081.
     #[arg(long, env = "LENDPAY_OPERATOR_LISTEN", value_name = "ADDRESS:PORT", value_parser = socket_address)]
     operator_listen: Option<SocketAddr>,
@@ -73,6 +75,12 @@ pub struct Operator {
 
     #[command(flatten)]
     key: KeySource,
+
+    /// A file that lists operators: for each key a line with name, role (read, support, lending or admin) and SHA-256, as
+    /// `lendpay operator new-key` prints it. It is read again when it changes. One that other users of the machine can
+    /// read is refused. The key above is beside it, and may do everything.
+    #[arg(long, env = "LENDPAY_OPERATORS_FILE", value_name = "FILE")]
+    operators_file: Option<PathBuf>,
 }
 
 fn host(text: &str) -> Result<String, String> {
@@ -85,24 +93,34 @@ pub struct OperatorSide {
     pub listen: SocketAddr,
     /// By which names it may be called.
     pub hosts: Hosts,
-    pub key: OperatorKey,
+    pub operators: Arc<Operators>,
+    /// The file that lists some of them.
+    pub file: Option<OperatorsFile>,
 }
 
 impl Operator {
-    /// None without a key.
+    /// None without a key and a file.
     pub fn side(&self) -> Result<Option<OperatorSide>, String> {
-        let Some(text) = self.key.text()? else {
-            return match self.operator_listen {
-                None => Ok(None),
-                Some(_) => Err("--operator-listen is set, but there is no operator's side without a key; set \
-                                --operator-key or --operator-key-file"
-                    .to_owned()),
-            };
-        };
-        let key = OperatorKey::parse(&text);
+        let key = self.key.text()?.map(|text| OperatorKey::parse(&text)).transpose();
         let key = key.map_err(|error| format!("{error}; make one with `openssl rand -hex 32`"))?;
+        let (operators, file) = match (&self.operators_file, key) {
+            (Some(path), key) => {
+                let file = OperatorsFile::open(path, key)?;
+                (file.operators(), Some(file))
+            }
+            (None, Some(key)) => (Arc::new(Operators::new(Some(key), OperatorList::default())), None),
+            (None, None) => {
+                return match self.operator_listen {
+                    None => Ok(None),
+                    Some(_) => Err("--operator-listen is set, but there is no operator's side without a key; set \
+                                    --operator-key, --operator-key-file or --operators-file"
+                        .to_owned()),
+                };
+            }
+        };
         let listen = self.operator_listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 8081)));
-        Ok(Some(OperatorSide { listen, hosts: Hosts { listed: self.operator_hosts.clone() }, key }))
+        let hosts = Hosts { listed: self.operator_hosts.clone() };
+        Ok(Some(OperatorSide { listen, hosts, operators, file }))
     }
 }
 

@@ -131,7 +131,14 @@ async fn check_store(
             Subject::Offer { offer, status: Status::CustomerAccepted, .. } => {
                 assert_eq!(accept_events.insert(offer, event.occurred_at), None, "{offer} was accepted twice");
             }
-            Subject::Offer { .. } | Subject::Terms { .. } => {}
+            Subject::Offer { .. }
+            | Subject::Terms { .. }
+            | Subject::PartnerCreated
+            | Subject::PartnerUpdated
+            | Subject::KeyCreated(_)
+            | Subject::KeyExpirySet(_)
+            | Subject::KeyRevoked(_)
+            | Subject::ApplicationCreated(_) => {}
             Subject::Buyer(id) => assert!(buyer_events.insert(id), "{id} was created twice"),
         }
     }

@@ -22,6 +22,7 @@ mod operator_keys;
 mod operator_loads;
 mod operator_requests;
 mod operator_secrets;
+mod operators;
 mod outgoing;
 mod overload;
 mod postgres;

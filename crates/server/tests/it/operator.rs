@@ -188,6 +188,9 @@ fn the_commands_do_the_daily_work() {
     let mut followed = BufReader::new(follow.stdout.take().expect("piped")).lines();
     let mut next =
         || -> Value { serde_json::from_str(&followed.next().expect("a line").expect("UTF-8")).expect("JSON") };
+    for wanted in ["partner.created", "partner.updated", "key.created", "key.created", "application.created"] {
+        assert_eq!(next()["type"], wanted);
+    }
     for _ in 0..3 {
         assert_eq!(next()["type"], "offer.created");
     }
@@ -202,7 +205,10 @@ fn the_commands_do_the_daily_work() {
     assert!(both.run(&["key", "list", id]).contains(key_id));
     both.run(&["key", "revoke", id, key_id]);
     assert_eq!(accept(), 401, "from the next request on");
-    let events = both.run(&["events", "--after", &event["sequence"].to_string()]);
+    let events = both.run_json(&["events", "--after", &event["sequence"].to_string()]);
+    assert_eq!((events.len(), &events[0]["type"], &events[0]["keyId"]), (1, &json!("key.revoked"), &json!(key_id)));
+    let sequence = events[0]["sequence"].to_string();
+    let events = both.run(&["events", "--after", &sequence]);
     assert_eq!(events.lines().count(), 1, "only the heading: {events}");
 
     let problem = both.fails(&["events"], "wrong-wrong-wrong-wrong-wrong-wrong-wrong");

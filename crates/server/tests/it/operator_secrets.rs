@@ -8,7 +8,12 @@ use serde_json::json;
 fn nothing_secret_is_in_the_log_the_metrics_or_the_events() {
     let directory = tempfile::tempdir().expect("a directory");
     // Everything that any crate logs, about requests that succeed and that fail.
-    let both = Both::start(&directory.path().join("data"), &["--log", "trace"]);
+    let operators = directory.path().join("operators").display().to_string();
+    let (named, line) = crate::operators::new_key("anna", "read");
+    crate::operators::write(operators.as_ref(), &[&line], 0o600);
+    let both = Both::start(&directory.path().join("data"), &["--log", "trace", "--operators-file", &operators]);
+    let read = both.command(&["partner", "list"]).env("LENDPAY_OPERATOR_KEY", &named).output().expect("it runs");
+    assert!(read.status.success());
     let id = both.run_json(&["partner", "add", "Northwind"])[0]["id"].as_str().expect("an id").to_owned();
     let key = both.run_json(&["key", "create", &id, "x"])[0]["key"].as_str().expect("a key").to_owned();
     let account = json!({
@@ -66,6 +71,8 @@ fn nothing_secret_is_in_the_log_the_metrics_or_the_events() {
         &key[8..24],
         changed.as_str(),
         KEY,
+        named.as_str(),
+        line.rsplit(' ').next().expect("a hash"),
     ];
     for (what, text) in [
         ("the log", log.join("\n")),

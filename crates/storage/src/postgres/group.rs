@@ -259,7 +259,7 @@ fn fail(group: Vec<Queued<Work>>, error: StoreError) {
 /// How many events of each type the changes are.
 fn events(changes: &[Pending]) -> EventCounts {
     let mut counts = EventCounts::default();
-    for (_, subject) in changes.iter().filter_map(|change| change.record.change.subject()) {
+    for (_, subject) in changes.iter().filter_map(|change| change.record.subject()) {
         counts[subject.type_index()] += 1;
     }
     counts

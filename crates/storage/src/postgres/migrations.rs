@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 18] = [
+const STEPS: [&str; 19] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -99,6 +99,8 @@ const STEPS: [&str; 18] = [
     )",
     "CREATE INDEX calls_by_operation ON calls (operation_id, called_at)",
     "CREATE INDEX calls_by_time ON calls (called_at)",
+    // What the events of partners, keys and applications say besides.
+    "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.

@@ -12,7 +12,7 @@ use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::Application;
 use lendpay_domain::view::StoredBuyer;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -188,19 +188,30 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     };
     let partner = row.get::<Option<Uuid>>()?.map(PartnerId::new);
     let (application, offer): (Option<Uuid>, Option<Uuid>) = (row.get()?, row.get()?);
-    let event = match (partner, application, offer, row.status()?, row.get::<Option<Uuid>>()?) {
-        (Some(partner), Some(application), Some(offer), Some(status), None) => {
-            let (application, offer) = (ApplicationId::new(application), OfferId::new(offer));
-            Some((partner, Subject::Offer { application, offer, status }))
+    let (application, offer) = (application.map(ApplicationId::new), offer.map(OfferId::new));
+    let (status, buyer) = (row.status()?, row.get::<Option<Uuid>>()?.map(BuyerId::new));
+    let (event_type, key): (Option<&str>, Option<Uuid>) = (row.get()?, row.get()?);
+    let subject = match (event_type, application, offer, status, buyer, key.map(KeyId::new)) {
+        (None, Some(application), Some(offer), Some(status), None, None) => {
+            Some(Subject::Offer { application, offer, status })
         }
-        (Some(partner), Some(application), Some(offer), None, None) => {
-            let (application, offer) = (ApplicationId::new(application), OfferId::new(offer));
-            Some((partner, Subject::Terms { application, offer }))
+        (None, Some(application), Some(offer), None, None, None) => Some(Subject::Terms { application, offer }),
+        (None, None, None, None, Some(buyer), None) => Some(Subject::Buyer(buyer)),
+        (Some("partner.created"), None, None, None, None, None) => Some(Subject::PartnerCreated),
+        (Some("partner.updated"), None, None, None, None, None) => Some(Subject::PartnerUpdated),
+        (Some("key.created"), None, None, None, None, Some(key)) => Some(Subject::KeyCreated(key)),
+        (Some("key.expiry_set"), None, None, None, None, Some(key)) => Some(Subject::KeyExpirySet(key)),
+        (Some("key.revoked"), None, None, None, None, Some(key)) => Some(Subject::KeyRevoked(key)),
+        (Some("application.created"), Some(application), None, None, None, None) => {
+            Some(Subject::ApplicationCreated(application))
         }
-        (Some(partner), None, None, None, Some(buyer)) => Some((partner, Subject::Buyer(BuyerId::new(buyer)))),
-        (None, None, None, None, None) => None,
+        (None, None, None, None, None, None) => None,
         _ => return Err(Damaged),
     };
+    if partner.is_some() != subject.is_some() {
+        return Err(Damaged);
+    }
+    let event = partner.zip(subject);
     Ok(ChangeRow { sequence, cause, event })
 }
 
@@ -219,9 +230,10 @@ fn event(mut row: Reader<'_>) -> Read<Event> {
     let ChangeRow { sequence, cause, event } = change_row(&mut row)?;
     let Cause { event: id, at: occurred_at, actor, operation } = cause.ok_or(Damaged)?;
     let (sequence, (partner, subject)) = (u64::try_from(sequence).map_err(|_| Damaged)?, event.ok_or(Damaged)?);
-    let replaced = match subject {
-        Subject::Terms { .. } => Change::try_from(row.body::<ChangeRecord<'_>>()?)?.replaced(),
-        Subject::Offer { .. } | Subject::Buyer(_) => None,
+    let replaced = if matches!(subject, Subject::Terms { .. }) {
+        Change::try_from(row.body::<ChangeRecord<'_>>()?)?.replaced()
+    } else {
+        None
     };
     Ok(Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced })
 }

@@ -36,7 +36,7 @@ macro_rules! offers {
 macro_rules! change_columns {
     () => {
         "c.sequence, c.change_id, c.occurred_at, c.occurred_at_ns, c.actor, c.operation_id, c.partner_id, \
-         c.application_id, c.offer_id, c.status, c.buyer_id"
+         c.application_id, c.offer_id, c.status, c.buyer_id, c.event_type, c.key_id"
     };
 }
 
@@ -91,7 +91,7 @@ statements! {
     INSERT_BUYERS = "INSERT INTO buyers SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[])";
     INSERT_CHANGES = "INSERT INTO changes SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], \
          $4::timestamptz[], $5::smallint[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], \
-         $12::uuid[], $13::bytea[])";
+         $12::uuid[], $13::bytea[], $14::text[], $15::uuid[])";
 
     LIST_PARTNERS = "SELECT body, ordered_at FROM partners WHERE $1::uuid IS NULL OR partner_id > $1 \
          ORDER BY partner_id LIMIT $2";

@@ -13,7 +13,7 @@ use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::event::Subject;
 use lendpay_domain::view::{Overlay, View as _};
-use lendpay_domain::{ApplicationId, BuyerId, OfferId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, Timestamp};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -151,7 +151,8 @@ impl Writer<'_> {
     /// Writes every change, and the buyers that were created. The change that created a buyer is in the buyer's row only.
     async fn changes(&self, changes: &[Pending], ordered: &[Timestamp]) -> Result<(), DbError> {
         let (mut rows, mut buyers) = (Vec::new(), Vec::new());
-        for (Pending { sequence, record: Record { cause, change, .. } }, ordered) in changes.iter().zip(ordered) {
+        for (Pending { sequence, record }, ordered) in changes.iter().zip(ordered) {
+            let Record { cause, change, .. } = record;
             let mut body = None;
             if !matches!(change, Change::OfferMoved { .. }) {
                 body = Some(sealed(&ChangeRecord::from(change))?);
@@ -163,14 +164,17 @@ impl Writer<'_> {
                 let number = description.registration_number.as_deref().map(kept);
                 buyers.push((partner.uuid(), buyer.uuid(), number, body.take()));
             }
-            let event = change.subject();
-            let subject = event.map_or((None, None, None), |(_, subject)| subject.ids());
-            let status = match event {
-                Some((_, Subject::Offer { status, .. })) => Some(status.name()),
-                Some((_, Subject::Buyer(_) | Subject::Terms { .. })) | None => None,
-            };
-            let partner = event.map(|(partner, _)| partner.uuid());
-            rows.push((id, *sequence, *ordered, *cause, partner, subject, status, body));
+            let event = record.subject();
+            let (partner, subject) = (event.map(|(partner, _)| partner.uuid()), event.map(|(_, subject)| subject));
+            rows.push((
+                id,
+                *sequence,
+                *ordered,
+                *cause,
+                partner,
+                subject.map_or_else(Columns::default, columns_of),
+                body,
+            ));
         }
         buyers.sort_unstable();
         let created = columns!(buyers, |it| it.0, it.1, it.2.as_deref(), it.3.as_deref());
@@ -184,11 +188,13 @@ impl Writer<'_> {
             it.3.map(|cause| cause.actor.to_string()),
             it.3.map(|cause| Uuid::from_bytes(cause.operation.to_bytes())),
             it.4,
-            it.5.0.map(ApplicationId::uuid),
-            it.5.1.map(OfferId::uuid),
-            it.6,
-            it.5.2.map(BuyerId::uuid),
-            it.7.as_deref(),
+            it.5.application,
+            it.5.offer,
+            it.5.status,
+            it.5.buyer,
+            it.6.as_deref(),
+            it.5.event_type,
+            it.5.key,
         );
         tokio::try_join!(
             biased;
@@ -196,5 +202,38 @@ impl Writer<'_> {
             self.session.change(sql::INSERT_CHANGES, rows.len(), values),
         )?;
         Ok(())
+    }
+}
+
+/// The columns that say what an event is about. An offer's event is told by the status, a buyer's by the buyer.
+#[derive(Default)]
+struct Columns {
+    application: Option<Uuid>,
+    offer: Option<Uuid>,
+    status: Option<&'static str>,
+    buyer: Option<Uuid>,
+    event_type: Option<&'static str>,
+    key: Option<Uuid>,
+}
+
+fn columns_of(subject: Subject) -> Columns {
+    let (application, offer, buyer) = subject.ids();
+    let (status, event_type) = match subject {
+        Subject::Offer { status, .. } => (Some(status.name()), None),
+        Subject::Buyer(_) | Subject::Terms { .. } => (None, None),
+        Subject::PartnerCreated
+        | Subject::PartnerUpdated
+        | Subject::KeyCreated(_)
+        | Subject::KeyExpirySet(_)
+        | Subject::KeyRevoked(_)
+        | Subject::ApplicationCreated(_) => (None, Some(subject.event_type())),
+    };
+    Columns {
+        application: application.map(ApplicationId::uuid),
+        offer: offer.map(OfferId::uuid),
+        status,
+        buyer: buyer.map(BuyerId::uuid),
+        event_type,
+        key: subject.key().map(KeyId::uuid),
     }
 }

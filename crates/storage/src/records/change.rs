@@ -14,16 +14,18 @@ use std::sync::Arc;
 /// A change with its cause. The sequence is kept beside it.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry<'a> {
-    cause: Option<CauseRecord>,
+    #[serde(borrow)]
+    cause: Option<CauseRecord<'a>>,
     #[serde(borrow)]
     pub(crate) change: ChangeRecord<'a>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-struct CauseRecord {
+struct CauseRecord<'a> {
     event: [u8; 16],
     at: Time,
-    actor: ActorCode,
+    #[serde(borrow)]
+    actor: ActorCode<'a>,
     operation: [u8; 16],
 }
 
@@ -87,7 +89,7 @@ pub(crate) enum ChangeRecord<'a> {
 
 impl<'a> From<&'a Record> for Entry<'a> {
     fn from(record: &'a Record) -> Self {
-        Self { cause: record.cause.map(CauseRecord::from), change: (&record.change).into() }
+        Self { cause: record.cause.as_ref().map(CauseRecord::from), change: (&record.change).into() }
     }
 }
 
@@ -99,21 +101,21 @@ impl Entry<'_> {
     }
 }
 
-impl From<Cause> for CauseRecord {
-    fn from(Cause { event, at, actor, operation }: Cause) -> Self {
-        Self { event: event.to_bytes(), at: at.into(), actor: actor.into(), operation: operation.to_bytes() }
+impl<'a> From<&'a Cause> for CauseRecord<'a> {
+    fn from(Cause { event, at, actor, operation }: &'a Cause) -> Self {
+        Self { event: event.to_bytes(), at: (*at).into(), actor: actor.into(), operation: operation.to_bytes() }
     }
 }
 
-impl TryFrom<CauseRecord> for Cause {
+impl TryFrom<CauseRecord<'_>> for Cause {
     type Error = CodecError;
 
-    fn try_from(record: CauseRecord) -> Result<Self, CodecError> {
+    fn try_from(record: CauseRecord<'_>) -> Result<Self, CodecError> {
         let CauseRecord { event, at, actor, operation } = record;
         Ok(Self {
             event: EventId::from_bytes(event),
             at: at.try_into()?,
-            actor: actor.into(),
+            actor: actor.try_into()?,
             operation: OperationId::from_bytes(operation),
         })
     }

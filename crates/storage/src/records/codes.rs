@@ -6,6 +6,7 @@ use lendpay_domain::KeyId;
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{Access, Area, Areas};
 use lendpay_domain::offer::{Duration, FundingType, OfferType, Status};
+use lendpay_domain::operator::OperatorName;
 use serde::{Deserialize, Serialize};
 
 macro_rules! codes {
@@ -79,31 +80,38 @@ pub(super) fn rights_of(code: u8) -> Result<(Areas, Access), CodecError> {
 
 /// Who caused a change. The order of the variants is the format.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) enum ActorCode {
+pub(crate) enum ActorCode<'a> {
     Key([u8; 16]),
     OAuthClient,
     Operator,
     Clock,
+    NamedOperator(&'a str),
 }
 
-impl From<Actor> for ActorCode {
-    fn from(actor: Actor) -> Self {
+impl<'a> From<&'a Actor> for ActorCode<'a> {
+    fn from(actor: &'a Actor) -> Self {
         match actor {
             Actor::Key(id) => Self::Key(id.to_bytes()),
             Actor::OAuthClient => Self::OAuthClient,
             Actor::Operator => Self::Operator,
             Actor::Clock => Self::Clock,
+            Actor::NamedOperator(name) => Self::NamedOperator(name.as_str()),
         }
     }
 }
 
-impl From<ActorCode> for Actor {
-    fn from(code: ActorCode) -> Self {
-        match code {
+impl TryFrom<ActorCode<'_>> for Actor {
+    type Error = CodecError;
+
+    fn try_from(code: ActorCode<'_>) -> Result<Self, CodecError> {
+        Ok(match code {
             ActorCode::Key(id) => Self::Key(KeyId::from_bytes(id)),
             ActorCode::OAuthClient => Self::OAuthClient,
             ActorCode::Operator => Self::Operator,
             ActorCode::Clock => Self::Clock,
-        }
+            ActorCode::NamedOperator(name) => {
+                Self::NamedOperator(OperatorName::parse(name).map_err(|_| CodecError::Damaged)?)
+            }
+        })
     }
 }

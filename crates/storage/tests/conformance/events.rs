@@ -2,9 +2,10 @@
 
 use super::samples::*;
 use lendpay_domain::Store;
-use lendpay_domain::event::Subject;
+use lendpay_domain::command::{AddKey, PutApplication, PutPartner, RevokeKey, Stamp};
+use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::life_cycle::Action;
-use lendpay_domain::query::FindEvents;
+use lendpay_domain::query::{EventFilter, EventTypes, FindEvents};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,7 +20,16 @@ pub async fn events_tell_everything_in_order<S: Store>(store: &Arc<S>) {
     }
     let all = all_events(&**store).await;
     let types: Vec<_> = all.iter().map(|event| event.subject.event_type()).collect();
-    assert_eq!(types, ["offer.created", "buyer.created", "offer.accepted", "offer.advanced", "offer.archived"]);
+    let wanted = [
+        "partner.created",
+        "application.created",
+        "offer.created",
+        "buyer.created",
+        "offer.accepted",
+        "offer.advanced",
+        "offer.archived",
+    ];
+    assert_eq!(types, wanted);
     assert!(all.is_sorted_by(|a, b| a.sequence < b.sequence));
     // From anywhere, in pages of any size.
     for limit in 1..=all.len() + 1 {
@@ -38,10 +48,54 @@ pub async fn events_tell_everything_in_order<S: Store>(store: &Arc<S>) {
     }
 }
 
+/// Each change by an operator is told once, with who made it; what changes nothing is not told.
+pub async fn what_operators_do_is_told_with_their_names<S: Store>(store: &Arc<S>) {
+    let by = |actor, seconds| Stamp { actor, ..stamp(seconds) };
+    let put = |text, stamp| PutPartner { stamp, ..put_partner(1, text, None, 0) };
+    let own = |n, stamp| PutApplication { stamp, ..put_application(n, 1) };
+    let (named, single) = (named_operator(), Actor::Operator);
+    let stamps: Vec<_> = [named, named, single, named, named].into_iter().zip(0..).map(|(a, s)| by(a, s)).collect();
+    store.run(put("a", stamps[0])).await.expect("works");
+    store.run(put("b", stamps[1])).await.expect("works");
+    store.run(own(7, stamps[2])).await.expect("works");
+    store.run(AddKey { key: key(1, 1), stamp: stamps[3] }).await.expect("works");
+    store.run(RevokeKey { stamp: stamps[4], ..revoke(1, 1, 0) }).await.expect("works");
+    // The same again, and what is refused.
+    store.run(put("b", by(named, 5))).await.expect("works");
+    store.run(own(7, by(named, 5))).await.expect("works");
+    store.run(AddKey { key: key(1, 1), stamp: by(named, 5) }).await.expect("works");
+    store.run(revoke(1, 1, 5)).await.expect("works");
+    store.run(put_application(7, 2)).await.expect("works");
+    store.run(add_key(key(2, 2))).await.expect("works");
+    store.run(revoke(1, 2, 5)).await.expect("works");
+    let found = all_events(&**store).await;
+    let subjects = [
+        Subject::PartnerCreated,
+        Subject::PartnerUpdated,
+        Subject::ApplicationCreated(application(7)),
+        Subject::KeyCreated(key_id(1)),
+        Subject::KeyRevoked(key_id(1)),
+    ];
+    assert_eq!(found.len(), subjects.len(), "{found:?}");
+    for ((event, stamp), subject) in found.iter().zip(stamps).zip(subjects) {
+        let Stamp { at: occurred_at, event: id, actor, operation } = stamp;
+        let (sequence, partner) = (event.sequence, partner(1));
+        assert_eq!(*event, Event { sequence, id, occurred_at, partner, subject, actor, operation });
+        let types = EventTypes::named(subject.event_type()).expect("a type");
+        let filter = EventFilter { types, ..EventFilter::default() };
+        let page = store.find_events(FindEvents { after: 0, limit: 10, filter }).await.expect("works");
+        assert_eq!(page.events, std::slice::from_ref(event));
+    }
+    let filter = EventFilter { application: Some(application(7)), ..EventFilter::default() };
+    let page = store.find_events(FindEvents { after: 0, limit: 10, filter }).await.expect("works");
+    assert_eq!(page.events, found[2..3]);
+}
+
 pub async fn a_reader_beside_64_writers_gets_each_event_once<S: Store>(store: &Arc<S>) {
     const WRITERS: u64 = 64;
     const EACH: u64 = 20;
     with_partner(&**store, 1).await;
+    let set_up = all_events(&**store).await;
     let left = Arc::new(AtomicUsize::new(WRITERS as usize));
     let writers: Vec<_> = (0..WRITERS)
         .map(|writer| {
@@ -59,7 +113,7 @@ pub async fn a_reader_beside_64_writers_gets_each_event_once<S: Store>(store: &A
     let mut seen = Vec::new();
     loop {
         let finished = left.load(Ordering::SeqCst) == 0;
-        let after = seen.last().map_or(0, |event: &lendpay_domain::event::Event| event.sequence);
+        let after = seen.last().map_or(0, |event: &Event| event.sequence);
         let page = store.find_events(FindEvents::all(after, 50)).await.expect("works").events;
         // What an event tells is there already.
         if let Some(Subject::Offer { application, offer, status }) = page.last().map(|event| event.subject) {
@@ -76,7 +130,7 @@ pub async fn a_reader_beside_64_writers_gets_each_event_once<S: Store>(store: &A
     }
     assert!(seen.is_sorted_by(|a, b| a.sequence < b.sequence));
     let mut counts: HashMap<_, usize> = HashMap::new();
-    for event in &seen {
+    for event in &seen[set_up.len()..] {
         *counts.entry(event.subject.event_type()).or_default() += 1;
     }
     let each = (WRITERS * EACH) as usize;

@@ -78,6 +78,7 @@ macro_rules! cases {
             buyers::an_id_is_one_buyer_of_a_partner
             buyers::a_buyer_needs_its_partner
             events::events_tell_everything_in_order
+            events::what_operators_do_is_told_with_their_names
             events::a_reader_beside_64_writers_gets_each_event_once
             lists::an_applications_offers_are_listed_and_no_others
             lists::buyers_are_listed_and_found_by_their_number

@@ -3,7 +3,7 @@
 use lendpay_domain::command::{MoveOutcome, PutOfferOutcome};
 use lendpay_domain::event::Event;
 use lendpay_domain::offer::{Offer, Terms};
-use lendpay_domain::query::FindEvents;
+use lendpay_domain::query::{EventFilter, EventTypes, FindEvents};
 use lendpay_domain::store::Export as _;
 use lendpay_domain::{HistoryId, Store};
 
@@ -42,14 +42,10 @@ pub async fn all_events(store: &impl Store) -> Vec<Event> {
     store.find_events(FindEvents::all(0, usize::MAX)).await.expect("works").events
 }
 
-/// The types of every event after a sequence.
+/// The types of every event about offers and buyers after a sequence.
 pub async fn types_after(store: &impl Store, after: u64) -> Vec<&'static str> {
-    store
-        .find_events(FindEvents::all(after, usize::MAX))
-        .await
-        .expect("works")
-        .events
-        .iter()
-        .map(|event| event.subject.event_type())
-        .collect()
+    let types = EventTypes::those(|name| name.starts_with("offer.") || name.starts_with("buyer."));
+    let filter = EventFilter { types, ..EventFilter::default() };
+    let page = store.find_events(FindEvents { after, limit: usize::MAX, filter }).await.expect("works");
+    page.events.iter().map(|event| event.subject.event_type()).collect()
 }

@@ -6,7 +6,7 @@ use lendpay_domain::event::Event;
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::Window;
 use lendpay_domain::query::{
-    EventFilter, FindApplications, FindBuyers, FindEvents, FindOffers, OfferCursor, OffersOf, Scope,
+    EventFilter, EventTypes, FindApplications, FindBuyers, FindEvents, FindOffers, OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_storage::EmbeddedStore;
@@ -34,9 +34,10 @@ async fn filled(store: &EmbeddedStore) {
     store.run(creation(1, 7, None, description(), 3)).await.expect("works");
 }
 
-/// The pages of a partner's events.
+/// The pages of the events about a partner's buyers.
 async fn events(store: &EmbeddedStore, p: u64) -> Vec<Vec<Event>> {
-    let filter = EventFilter { scope: Scope::Partner(partner(p)), ..EventFilter::default() };
+    let types = EventTypes::those(|name| name.starts_with("buyer."));
+    let filter = EventFilter { scope: Scope::Partner(partner(p)), types, ..EventFilter::default() };
     let (mut pages, mut after) = (Vec::new(), 0);
     loop {
         let page = store.find_events(FindEvents { after, limit: 10, filter }).await.expect("works");

@@ -18,6 +18,7 @@ enum Created {
 
 impl Operation for AddKey {
     const ID: &'static str = "CreateKey";
+    const ROLE: Option<Role> = Some(Role::Admin);
 
     fn failures() -> Vec<Failure> {
         write_failures("areas: must be an array of at least one area", [not_found(Resource::Partner)])

@@ -48,6 +48,7 @@ enum Exported {
 
 impl Operation for Export {
     const ID: &'static str = "Export";
+    const ROLE: Option<Role> = Some(Role::Admin);
 
     fn failures() -> Vec<Failure> {
         failures([])

@@ -47,7 +47,7 @@ pub(super) const PARTNER_ID: Parameter =
     Parameter { name: "partnerId", description: "Only what belongs to this partner.", schema: uuid };
 
 pub(super) const APPLICATION_ID: Parameter =
-    Parameter { name: "applicationId", description: "Only events about this application's offers.", schema: uuid };
+    Parameter { name: "applicationId", description: "Only events about this application or its offers.", schema: uuid };
 
 pub(super) const OFFER_ID: Parameter =
     Parameter { name: "offerId", description: "Only events about this offer.", schema: uuid };

@@ -17,6 +17,7 @@ enum Found {
 
 impl Operation for GetApplication {
     const ID: &'static str = "GetApplication";
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Application)])

@@ -18,6 +18,7 @@ enum Found {
 
 impl Operation for GetBuyer {
     const ID: &'static str = "GetBuyer";
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Buyer)])

@@ -16,6 +16,7 @@ enum Found {
 
 impl Operation for GetOffer {
     const ID: &'static str = "GetOffer";
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Offer)])

@@ -4,6 +4,7 @@ use super::filters::bad_operation;
 use super::*;
 use crate::wire::operation;
 use lendpay_domain::OperationId;
+use lendpay_domain::operator::Role;
 use lendpay_domain::query::{EventFilter, FindEvents};
 
 pub(crate) struct GetOperationApi<S>(pub Arc<Operator<S>>);
@@ -23,6 +24,7 @@ enum Found {
 
 impl Operation for GetOperation {
     const ID: &'static str = "GetOperation";
+    const ROLE: Option<Role> = Some(Role::Support);
 
     fn failures() -> Vec<Failure> {
         failures([bad_operation("operationId")])

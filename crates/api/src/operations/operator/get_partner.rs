@@ -17,6 +17,7 @@ enum Found {
 
 impl Operation for GetPartner {
     const ID: &'static str = "GetPartner";
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Partner)])

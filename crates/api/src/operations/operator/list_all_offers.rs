@@ -20,6 +20,7 @@ enum Listed {
 impl Operation for ListAllOffers {
     const ID: &'static str = "ListAllOffers";
     const QUERY: &'static [Parameter] = &[PARTNER_ID, STATUS, EXPIRES_BEFORE, AFTER, LIMIT];
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([bad_window()])

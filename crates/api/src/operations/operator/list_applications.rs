@@ -19,6 +19,7 @@ enum Listed {
 impl Operation for FindApplications {
     const ID: &'static str = "ListApplications";
     const QUERY: &'static [Parameter] = &[PARTNER_ID, AFTER, LIMIT];
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([bad_window()])

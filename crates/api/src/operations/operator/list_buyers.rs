@@ -18,6 +18,7 @@ enum Listed {
 impl Operation for FindBuyers {
     const ID: &'static str = "ListBuyers";
     const QUERY: &'static [Parameter] = &[AFTER, LIMIT, REGISTRATION_NUMBER, PARTNER_ID];
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([bad_window()])

@@ -22,6 +22,7 @@ impl Operation for ListEvents {
     const ID: &'static str = "ListEvents";
     const QUERY: &'static [Parameter] =
         &[AFTER_SEQUENCE, LIMIT, TYPE, PARTNER_ID, APPLICATION_ID, OFFER_ID, BUYER_ID, OPERATION_ID, FROM, UNTIL];
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([bad_window(), OperatorFailure::CursorUnknown.into()])

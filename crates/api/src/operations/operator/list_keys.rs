@@ -19,6 +19,7 @@ enum Listed {
 impl Operation for ListKeys {
     const ID: &'static str = "ListKeys";
     const QUERY: &'static [Parameter] = &[AFTER, LIMIT];
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Partner), bad_window()])

@@ -21,6 +21,7 @@ enum Listed {
 impl Operation for ListOffers {
     const ID: &'static str = "ListOffers";
     const QUERY: &'static [Parameter] = &[STATUS, EXPIRES_BEFORE, AFTER, LIMIT];
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Application), bad_window()])

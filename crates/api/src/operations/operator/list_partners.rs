@@ -19,6 +19,7 @@ enum Listed {
 impl Operation for FindPartners {
     const ID: &'static str = "ListPartners";
     const QUERY: &'static [Parameter] = &[NAME, OAUTH_CLIENT_ID, AFTER, LIMIT];
+    const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
         failures([bad_window()])

@@ -31,13 +31,13 @@ use super::{Body, Failed, OfferPath, Operation, Parameter, PathId, PathIds};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Resource};
-use crate::operator_key::OperatorKey;
+use crate::operators::Operators;
 use crate::rate_limit::Failures;
 use crate::wire::fields::unknown;
 use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
-use lendpay_domain::event::Actor;
+use lendpay_domain::operator::Role;
 use lendpay_domain::store::{Calls, Commands, Exports, Queries};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
 use request::OperatorRequest;
@@ -46,18 +46,27 @@ use std::sync::Arc;
 /// What the operations share.
 pub(crate) struct Operator<S> {
     pub store: Arc<S>,
-    pub key: OperatorKey,
+    pub operators: Arc<Operators>,
     pub failures: Failures,
 }
 
 impl<S> Operator<S> {
-    /// The store, for who has the key and asks with the parameters of the operation.
+    /// The store, for who has a key, and a role that suffices, and asks with the parameters of the operation. Notes who
+    /// it is.
     fn admit<O: Operation>(&self, request: &OperatorRequest) -> Result<&S, Failure> {
-        if let Err(failure) = self.key.admit(&request.key) {
-            self.failures.count(request.context.peer)?;
-            return Err(failure.into());
+        // One that declares no role cannot be built.
+        let needed = const { O::ROLE.expect("an operation that asks for a key declares its least role") };
+        let operator = match self.operators.find(&request.key) {
+            Ok(operator) => operator,
+            Err(failure) => {
+                self.failures.count(request.context.peer)?;
+                return Err(failure.into());
+            }
+        };
+        request.context.set_actor(operator.actor);
+        if operator.role < needed {
+            return Err(OperatorFailure::RoleMissing { needed, has: operator.role }.into());
         }
-        request.context.set_actor(Actor::Operator);
         let mut problems = Vec::new();
         for (n, (name, _)) in request.query.iter().enumerate() {
             if !O::QUERY.iter().any(|known| known.name == *name) {

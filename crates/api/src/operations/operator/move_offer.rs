@@ -17,11 +17,12 @@ enum Moved {
 
 /// An operation for each move.
 macro_rules! moves {
-    ($($name:ident = $id:literal: $from:ident to $to:ident;)+) => {$(
+    ($($name:ident = $id:literal for $role:ident: $from:ident to $to:ident;)+) => {$(
         pub(crate) struct $name;
 
         impl Operation for $name {
             const ID: &'static str = $id;
+            const ROLE: Option<Role> = Some(Role::$role);
 
             fn failures() -> Vec<Failure> {
                 let illegal = IllegalMove { from: Status::$from, to: Status::$to, indicative: false };
@@ -36,9 +37,9 @@ macro_rules! moves {
 }
 
 moves! {
-    Decline = "DeclineOffer": CustomerAccepted to CustomerDeclined;
-    Advance = "AdvanceOffer": Offered to Advanced;
-    Archive = "ArchiveOffer": Archived to Archived;
+    Decline = "DeclineOffer" for Support: CustomerAccepted to CustomerDeclined;
+    Advance = "AdvanceOffer" for Lending: Offered to Advanced;
+    Archive = "ArchiveOffer" for Lending: Archived to Archived;
 }
 
 #[OpenApi]

@@ -19,6 +19,7 @@ enum Put {
 
 impl Operation for PutApplication {
     const ID: &'static str = "PutApplication";
+    const ROLE: Option<Role> = Some(Role::Lending);
 
     fn failures() -> Vec<Failure> {
         let more = [not_found(Resource::Partner), OperatorFailure::ApplicationOwned.into()];

@@ -3,6 +3,7 @@
 use super::*;
 use crate::wire::party::NewExpiry;
 use lendpay_domain::command::{ExpireKey, ExpireKeyOutcome};
+use lendpay_domain::operator::Role;
 use lendpay_domain::{KeyId, PartnerId};
 
 pub(crate) struct PutKeyExpiryApi<S>(pub Arc<Operator<S>>);
@@ -16,6 +17,7 @@ enum Put {
 
 impl Operation for ExpireKey {
     const ID: &'static str = "PutKeyExpiry";
+    const ROLE: Option<Role> = Some(Role::Admin);
 
     fn failures() -> Vec<Failure> {
         let more = [not_found(Resource::Key), OperatorFailure::KeyEndsEarlier.into()];

@@ -19,6 +19,7 @@ enum Put {
 
 impl Operation for PutOffer {
     const ID: &'static str = "PutOffer";
+    const ROLE: Option<Role> = Some(Role::Lending);
 
     fn failures() -> Vec<Failure> {
         let more = [not_found(Resource::Application), OperatorFailure::TermsFixed(Status::CustomerAccepted).into()];

@@ -6,6 +6,7 @@ use crate::wire::offer_batch::{
 };
 use futures_util::future::join_all;
 use lendpay_domain::command::{PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome};
+use lendpay_domain::operator::Role;
 use lendpay_domain::{ApplicationId, OfferId, PartnerId};
 use std::collections::{HashMap, HashSet};
 
@@ -30,6 +31,7 @@ enum Put {
 
 impl Operation for PutOffers {
     const ID: &'static str = "PutOffers";
+    const ROLE: Option<Role> = Some(Role::Lending);
 
     fn failures() -> Vec<Failure> {
         let failures = write_failures("items: must be an array of 1 to 500 offers", []).into_iter();

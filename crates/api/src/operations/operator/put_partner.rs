@@ -19,6 +19,7 @@ enum Put {
 
 impl Operation for PutPartner {
     const ID: &'static str = "PutPartner";
+    const ROLE: Option<Role> = Some(Role::Admin);
 
     fn failures() -> Vec<Failure> {
         write_failures("name: must have 1 to 256 characters", [OperatorFailure::ClientIdTaken.into()])

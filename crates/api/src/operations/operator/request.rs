@@ -1,7 +1,7 @@
 //! What a request to the operator's side presents. Extracting it never fails: [`Operator::admit`] judges it.
 
 use super::parameters::window;
-use super::{Actor, Context, Failure, Stamp};
+use super::{Context, Failure, Stamp};
 use crate::operator_key::PresentedKey;
 use lendpay_domain::page::Window;
 use poem::{Request, RequestBody};
@@ -21,7 +21,7 @@ pub(crate) struct OperatorRequest {
 impl OperatorRequest {
     /// The operator's stamp on a command.
     pub fn stamp(&self) -> Stamp {
-        self.context.stamp(Actor::Operator)
+        self.context.stamp(self.context.actor().expect("only who is admitted gives commands"))
     }
 
     /// A parameter of the query.
@@ -43,7 +43,10 @@ impl<'a> ApiExtractor<'a> for OperatorRequest {
     fn register(registry: &mut Registry) {
         let scheme = MetaSecurityScheme {
             ty: "apiKey",
-            description: Some("The operator's key, as the service was started with it."),
+            description: Some(
+                "The key of an operator: the single one that the service was started with, or one of those that its \
+                 operators' file lists.",
+            ),
             name: Some("X-Operator-Key"),
             key_in: Some("header"),
             scheme: None,

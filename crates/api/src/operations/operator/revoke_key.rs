@@ -15,6 +15,7 @@ enum Revoked {
 
 impl Operation for RevokeKey {
     const ID: &'static str = "RevokeKey";
+    const ROLE: Option<Role> = Some(Role::Admin);
 
     fn failures() -> Vec<Failure> {
         failures([not_found(Resource::Key), Failure::Store(StoreError::OutcomeUnknown)])

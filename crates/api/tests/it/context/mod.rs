@@ -21,7 +21,7 @@ pub use rigged::{Fault, PANIC, Step};
 
 use crate::backend::{self, Backend, Remains};
 use lendpay_api::{Clock as _, PartnerSettings, partner_side};
-use lendpay_domain::query::FindEvents;
+use lendpay_domain::query::{EventFilter, EventTypes, FindEvents};
 use lendpay_domain::buyer::Description;
 use lendpay_domain::buyer_checks::{self, BuyerChecks};
 use lendpay_domain::command::{CreateBuyer, MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome, Stamp};
@@ -228,12 +228,15 @@ impl Context {
         found.expect("the store works").expect("the offer is there")
     }
 
-    /// Every event.
+    /// Every event about offers and buyers: what the partners are told.
     pub async fn events(&self) -> Vec<Event> {
-        self.store().find_events(FindEvents::all(0, usize::MAX)).await.expect("the store works").events
+        let types = EventTypes::those(|name| name.starts_with("offer.") || name.starts_with("buyer."));
+        let filter = EventFilter { types, ..EventFilter::default() };
+        let query = FindEvents { after: 0, limit: usize::MAX, filter };
+        self.store().find_events(query).await.expect("the store works").events
     }
 
-    /// The types of every event.
+    /// Their types.
     pub async fn event_types(&self) -> Vec<&'static str> {
         self.events().await.iter().map(|event| event.subject.event_type()).collect()
     }

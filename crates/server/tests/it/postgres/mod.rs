@@ -113,18 +113,18 @@ impl Service {
         crate::process::post(agent, &self.address, "/payments/buyers", &headers, &body)
     }
 
-    /// Every event after a sequence, page by page.
+    /// Every event about offers and buyers after a sequence, page by page.
     fn events(&self, after: u64) -> Vec<Value> {
-        let mut events: Vec<Value> = Vec::new();
+        let (mut events, mut last) = (Vec::new(), after);
         loop {
-            let last = events.last().map_or(after, |event| event["sequence"].as_u64().expect("a number"));
             let (status, page) = self.operate("GET", &format!("/operator/events?after={last}&limit=500"), None);
             assert_eq!(status, 200, "{page}");
             let items = page["items"].as_array().expect("a list");
-            if items.is_empty() {
-                return events;
-            }
-            events.extend(items.iter().cloned());
+            let Some(end) = items.last() else { return events };
+            last = end["sequence"].as_u64().expect("a number");
+            events.extend(
+                items.iter().filter(|event| !event["offerId"].is_null() || !event["buyerId"].is_null()).cloned(),
+            );
         }
     }
 }

@@ -87,7 +87,7 @@ impl GroupLog {
         let at = self.begin + self.bytes.len() as u64;
         self.bytes.append(&mut self.command);
         self.count += u32::try_from(changes.len()).expect("a command has few changes");
-        for (_, subject) in changes.iter().filter_map(|change| change.change.subject()) {
+        for (_, subject) in changes.iter().filter_map(Record::subject) {
             self.events[subject.type_index()] += 1;
         }
         let place = move |(from, length): (usize, usize)| Place {
