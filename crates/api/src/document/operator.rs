@@ -27,7 +27,7 @@ The operator's side of Lendpay: make partners and their keys, feed offers in, re
 which may do everything, or one of the operators' file, which has a role. Only `/health/…` and `/metrics` need no key.
 
 **Roles.** Each may do what those before it may: `read` reads everything but the export, bank details in full included;
-`support` declines offers; `lending` puts applications and offers and moves offers; `admin` does the rest. Each
+`support` looks up operations and declines offers; `lending` puts applications and offers and moves offers; `admin` does the rest. Each
 operation names the least role that may do it, in `x-least-role` too; an operator with less gets 403.
 
 **Errors.** Every error has a JSON body with `title`, `message`, `errorCode` (a stable name for programs), `errors`,
@@ -47,10 +47,11 @@ a bounded number of records for a page.
 much later or never; its `occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has
 expired: read the offer.
 
-**Support.** `GetOperation` says what became of a call, by the `operationId` that a partner quotes, also of one that was
-refused.
 What operators do to partners, keys and applications is an event too, here and not where partners read events. What
 changes nothing is none.
+
+**Support.** `GetOperation` says what became of a call, by the `operationId` that a partner quotes, also of one that was
+refused.
 
 **Browsers.** This side answers no cross-origin request: no page but its own documentation can call it.
 
