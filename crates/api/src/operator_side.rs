@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::counts::RequestCounts;
 use crate::document::operator;
 use crate::operations::operator::Operator;
+use crate::operations::operator::copy_log::CopyLogApi;
 use crate::operations::operator::create_key::CreateKeyApi;
 use crate::operations::operator::export::ExportApi;
 use crate::operations::operator::get_application::GetApplicationApi;
@@ -20,6 +21,7 @@ use crate::operations::operator::list_offers::ListOffersApi;
 use crate::operations::operator::list_partners::ListPartnersApi;
 use crate::operations::operator::metrics::{MetricsApi, WriteMetrics};
 use crate::operations::operator::move_offer::MoveOfferApi;
+use crate::operations::operator::note_backup::NoteBackupApi;
 use crate::operations::operator::put_application::PutApplicationApi;
 use crate::operations::operator::put_offer::PutOfferApi;
 use crate::operations::operator::put_partner::PutPartnerApi;
@@ -31,6 +33,7 @@ use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::trace::Traces;
 use lendpay_domain::Store;
+use lendpay_domain::log::Log;
 use poem::{Endpoint, Response, Route};
 use poem_openapi::OpenApiService;
 use std::sync::Arc;
@@ -46,6 +49,8 @@ pub struct OperatorSettings<S> {
     pub limits: Limits,
     /// Says why the store has failed, if it has.
     pub reason: fn(&S) -> Option<String>,
+    /// The log of a store that has one of its own, for backups.
+    pub log: Option<Arc<dyn Log>>,
     /// Set when the service is about to end: it is not ready any more, though it still answers.
     pub stopping: Arc<AtomicBool>,
     /// Writes what `/metrics` answers, in Prometheus' text format.
@@ -61,6 +66,7 @@ pub(crate) type Operations<S> = (
     (PutApplicationApi<S>, ListApplicationsApi<S>, GetApplicationApi<S>),
     (PutOfferApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
     (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>, ExportApi<S>),
+    (CopyLogApi<S>, NoteBackupApi<S>),
 );
 
 fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<String>) -> Operations<S> {
@@ -71,6 +77,7 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
         (PutApplicationApi(o()), ListApplicationsApi(o()), GetApplicationApi(o())),
         (PutOfferApi(o()), ListAllOffersApi(o()), ListOffersApi(o()), GetOfferApi(o()), MoveOfferApi(o())),
         (ListBuyersApi(o()), GetBuyerApi(o()), ListEventsApi(o()), ExportApi { operator: o(), reason }),
+        (CopyLogApi(o()), NoteBackupApi(o())),
     )
 }
 
@@ -81,8 +88,8 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { key, hosts, limits, reason, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), key, failures: Failures::default() });
+    let OperatorSettings { key, hosts, limits, reason, log, stopping, metrics, traces } = settings;
+    let operator = Arc::new(Operator { store: Arc::clone(&store), key, failures: Failures::default(), log });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));

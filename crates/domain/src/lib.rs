@@ -14,6 +14,7 @@
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
 //! | [`import`] | which records an import accepts |
 //! | [`store`], [`query`], [`page`] | the ports that stores implement; lists and their filters |
+//! | [`log`] | the port to a store's own log, for backups |
 //! | `testing` | samples and strategies for tests, behind a feature |
 
 pub mod bank;
@@ -30,6 +31,7 @@ pub mod ids;
 pub mod import;
 pub mod key;
 pub mod life_cycle;
+pub mod log;
 pub mod offer;
 pub mod page;
 pub mod partner;

@@ -5,7 +5,7 @@ use crate::client::{
     PartnerCommand,
 };
 use crate::completions::CompletionsCommand;
-use crate::settings::{Demo, Export, HistoryCommand, Import, KeptIn, Migrate, Serve};
+use crate::settings::{Backup, Demo, Export, HistoryCommand, Import, KeptIn, Migrate, Serve};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -25,6 +25,8 @@ pub enum Command {
     Demo(Box<Demo>),
     /// Write everything to a file: from a stopped store, or from the running service.
     Export(Export),
+    /// Copy what the running service's embedded store has got since the last backup. Ends with code 2 on PostgreSQL.
+    Backup(Backup),
     /// Read an export into a stopped store.
     Import(Import),
     /// Check a stopped embedded store: the whole log, and its index. Ends with code 1 if something is damaged.
@@ -91,7 +93,7 @@ mod tests {
     #[test]
     fn every_flag_has_a_variable() {
         // These say what one call is to do; a variable for them would make other calls do it too.
-        const OF_ONE_CALL: [&str; 25] = [
+        const OF_ONE_CALL: [&str; 26] = [
             "after",
             "application",
             "area",
@@ -114,6 +116,7 @@ mod tests {
             "registration-number",
             "running",
             "status",
+            "to",
             "type",
             "until",
             "version",

@@ -8,6 +8,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("serve", &["--store sled:./lendpay-data --operator-key-file operator.key"]),
     ("demo", &["", "--listen 127.0.0.1:9000 --data ./demo-data"]),
     ("export", &["backup.ndjson --store sled:./lendpay-data", "backup.ndjson --running"]),
+    ("backup", &["--to /backups/lendpay", "--to ./backup --operator-url https://ops.example:8081"]),
     ("import", &["backup.ndjson --store sled:./restored-data"]),
     ("verify", &["--store sled:./lendpay-data"]),
     ("history", &["new --store sled:./lendpay-data"]),

@@ -6,9 +6,9 @@ use super::{Finished, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
 use crate::operations::operator::metrics::{Metrics, MetricsApi};
 use crate::operations::operator::{
-    export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer, get_partner::GetPartner,
-    list_all_offers::ListAllOffers, list_events::ListEvents, list_keys::ListKeys, list_offers::ListOffers,
-    move_offer::Advance, move_offer::Archive, move_offer::Decline,
+    copy_log::CopyLog, export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer,
+    get_partner::GetPartner, list_all_offers::ListAllOffers, list_events::ListEvents, list_keys::ListKeys,
+    list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline, note_backup::NoteBackup,
 };
 use crate::operator_side::Operations;
 use lendpay_domain::command::{AddKey, PutApplication, PutOffer, PutPartner, RevokeKey};
@@ -17,7 +17,7 @@ use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.3.0";
+const VERSION: &str = "1.4.0";
 
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.
@@ -74,6 +74,8 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<GetBuyer>(examples::buyers(), None),
         OperationExamples::of::<ListEvents>(examples::events(), None),
         OperationExamples::of::<Export>(examples::export(), None),
+        OperationExamples::of::<CopyLog>(examples::log(), None),
+        OperationExamples::of::<NoteBackup>(vec![], Some(examples::new_backups())),
         OperationExamples::of::<Live>(examples::live(), None),
         OperationExamples::of::<Ready>(examples::ready(), None).answering(503, examples::not_ready()),
         OperationExamples::of::<Metrics>(examples::metrics(), None),

@@ -1,5 +1,6 @@
 // The tests: the same for every kind of store.
 
+mod backup;
 mod bodies;
 mod context;
 mod document;

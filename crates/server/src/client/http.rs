@@ -3,8 +3,8 @@
 use crate::outgoing;
 use crate::settings::Access;
 use serde_json::Value;
-use std::io::Read;
 use std::time::Duration;
+use ureq::http::StatusCode;
 
 /// How long a call may take, exports aside.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,14 +20,19 @@ pub struct Client {
 pub enum CallError {
     /// The service could not be reached, or broke off.
     Unreachable(String),
-    /// It said no.
-    Refused(String),
+    /// It said no, with a code for programs.
+    Refused {
+        /// The `errorCode`; empty if the answer has none.
+        code: String,
+        /// What it said.
+        text: String,
+    },
 }
 
 impl From<CallError> for String {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Unreachable(text) | CallError::Refused(text) => text,
+            CallError::Unreachable(text) | CallError::Refused { text, .. } => text,
         }
     }
 }
@@ -60,19 +65,15 @@ impl Client {
         self.send(self.agent.post(self.address(path)), body)
     }
 
-    /// The body of a long answer.
-    pub fn stream(&self, path: &str) -> Result<impl Read + use<>, String> {
+    /// An answer that may be long, and take long.
+    pub fn stream(&self, path: &str) -> Result<ureq::http::Response<ureq::Body>, CallError> {
         let request = self.agent.get(self.address(path)).header("x-operator-key", &self.key);
         let response = request.config().timeout_global(None).build().call();
         let response = response.map_err(|error| self.unreachable(&error))?;
-        let status = response.status();
-        if status != 200 {
-            return Err(match self.answer(Ok(response)) {
-                Err(error) => error.into(),
-                Ok(_) => format!("{} answers {status}, and not with an export; is --operator-url right?", self.url),
-            });
+        match response.status() {
+            status if status == 200 => Ok(response),
+            status => Err(self.answer(Ok(response)).map_or_else(|error| error, |_| self.no_lendpay(status))),
         }
-        Ok(response.into_body().into_reader())
     }
 
     fn address(&self, path: &str) -> String {
@@ -91,12 +92,18 @@ impl Client {
         let body = if text.is_empty() { Ok(Value::Null) } else { serde_json::from_str(&text) };
         match (response.status(), body) {
             (status, Ok(body)) if status.is_success() => Ok(body),
-            (status, Ok(body)) if body["title"].is_string() => Err(CallError::Refused(refusal(status.as_u16(), &body))),
-            (status, _) => Err(CallError::Refused(format!(
-                "{} answers {status}, and not as a Lendpay service does; is --operator-url right?",
-                self.url
-            ))),
+            (status, Ok(body)) if body["title"].is_string() => {
+                let code = body["errorCode"].as_str().unwrap_or_default().to_owned();
+                Err(CallError::Refused { code, text: refusal(status.as_u16(), &body) })
+            }
+            (status, _) => Err(self.no_lendpay(status)),
         }
+    }
+
+    fn no_lendpay(&self, status: StatusCode) -> CallError {
+        let text =
+            format!("{} answers {status}, and not as a Lendpay service does; is --operator-url right?", self.url);
+        CallError::Refused { code: String::new(), text }
     }
 
     fn unreachable(&self, error: &ureq::Error) -> CallError {

@@ -83,6 +83,7 @@ impl<S: Kept> Service<S> {
             store: Arc::downgrade(&store),
             slots: slots.clone(),
             dropped_lines,
+            tls: tls.clone(),
         });
         let [partner_slots, operator_slots] = slots;
 
@@ -115,7 +116,8 @@ impl<S: Kept> Service<S> {
             let (reason, stopping, counts) =
                 (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));
             let metrics = Arc::new(move || metrics.write());
-            let settings = OperatorSettings { key, hosts, limits, reason, stopping, metrics, traces };
+            let log = store.log().map(|(log, _)| log);
+            let settings = OperatorSettings { key, hosts, limits, reason, log, stopping, metrics, traces };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
             Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };

@@ -13,4 +13,4 @@ pub use operator::{Access, OperatorSide};
 pub use outgoing::{Address, Trust, is_loopback};
 pub use service::{Common, Demo, LogFormat, Serve};
 pub use store::{KeptIn, StorePlace};
-pub use transfer::{Export, HistoryCommand, Import, Migrate};
+pub use transfer::{Backup, Export, HistoryCommand, Import, Migrate};

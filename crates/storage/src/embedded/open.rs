@@ -8,6 +8,7 @@ use super::log::frame::Kind;
 use super::log::{FORMAT, Head};
 use super::mark::State;
 use super::problem::Problem;
+use super::published::PublishedLog;
 use super::recovery::{self, Opened};
 use super::writer::checkpoint::{Checkpoints, checkpoint};
 use super::writer::committer::Committer;
@@ -120,11 +121,12 @@ impl EmbeddedStore {
         let opened = open(path, options).and_then(|(disk, opened)| {
             let identity = disk.identity(&opened.base.log.file);
             checkpoint(&opened.base, &disk, opened.position, State::Open(identity))?;
-            Ok((disk, opened, identity))
+            let health = Arc::new(Health::new());
+            let published = Arc::new(PublishedLog::open(&opened.base.log, &health, path)?);
+            Ok((disk, opened, identity, health, published))
         });
-        let (disk, Opened { base, position, report }, identity) =
+        let (disk, Opened { base, position, report }, identity, health, published) =
             opened.map_err(|problem| open_error(path, problem))?;
-        let health = Arc::new(Health::new());
         let thread_error = |error: io::Error| OpenError::Thread { reason: words(&error) };
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(Counters::default());
@@ -143,7 +145,7 @@ impl EmbeddedStore {
         // Its thread ends by itself, soon after the store.
         watchdog::start(&health).map_err(thread_error)?;
         let hours = Hours::default();
-        Ok(Self { base, health, counters, queue, hours, report, opened_at: position, thread: Some(thread) })
+        Ok(Self { base, health, counters, queue, hours, published, report, opened_at: position, thread: Some(thread) })
     }
 }
 

@@ -1,5 +1,6 @@
 //! The operations of the operator's side (contract 2.9), one file each.
 
+pub(crate) mod copy_log;
 pub(crate) mod create_key;
 pub(crate) mod export;
 mod filters;
@@ -17,6 +18,7 @@ pub(crate) mod list_offers;
 pub(crate) mod list_partners;
 pub(crate) mod metrics;
 pub(crate) mod move_offer;
+pub(crate) mod note_backup;
 mod parameters;
 pub(crate) mod put_application;
 pub(crate) mod put_offer;
@@ -35,6 +37,7 @@ use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
+use lendpay_domain::log::Log;
 use lendpay_domain::store::{Commands, Exports, Queries};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
 use request::OperatorRequest;
@@ -45,9 +48,16 @@ pub(crate) struct Operator<S> {
     pub store: Arc<S>,
     pub key: OperatorKey,
     pub failures: Failures,
+    /// The store's own log, if it has one.
+    pub log: Option<Arc<dyn Log>>,
 }
 
 impl<S> Operator<S> {
+    /// The store's own log.
+    fn log(&self) -> Result<&Arc<dyn Log>, Failure> {
+        self.log.as_ref().ok_or_else(|| OperatorFailure::NoLog.into())
+    }
+
     /// The store, for who has the key and asks with the parameters of the operation.
     fn admit<O: Operation>(&self, request: &OperatorRequest) -> Result<&S, Failure> {
         if let Err(failure) = self.key.admit(&request.key) {
@@ -109,7 +119,7 @@ pub(crate) enum Tag {
     Offers,
     /// Companies that partners have registered.
     Buyers,
-    /// Events and the export.
+    /// Events, the export and the backup.
     Data,
     /// The state of the service. These need no key.
     Health,
