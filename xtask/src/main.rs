@@ -1,5 +1,6 @@
 //! The chores of this workspace, as one program: `cargo xtask --help`.
 
+mod alerts;
 mod breaking;
 mod browser;
 mod command;
@@ -30,6 +31,8 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Chore {
+    /// Judges the alert rules and the queries of the dashboard with promtool, and tries whether the rules fire
+    Alerts,
     /// The documents in openapi/, which are made from the code and committed
     Openapi {
         #[command(subcommand)]
@@ -106,6 +109,7 @@ fn run(shell: &Shell, chore: Chore) -> anyhow::Result<()> {
     use tools::Group::{ClientsAndBrowser, Everyday};
     let needs = |group| tools::debian_packages(shell, group);
     match chore {
+        Chore::Alerts => needs(Everyday).and_then(|()| alerts::check(shell)),
         Chore::Openapi { action: Export } => openapi::bring_in_line(shell, &documents(), Mode::Export),
         Chore::Openapi { action: Check } => openapi::bring_in_line(shell, &documents(), Mode::Check),
         Chore::Openapi { action: Lint } => needs(Everyday).and_then(|()| linters::check(shell)),

@@ -8,6 +8,7 @@ use anyhow::bail;
 use lendpay_api::document::documents;
 use xshell::{Shell, cmd};
 
+use crate::alerts;
 use crate::breaking;
 use crate::browser;
 use crate::command;
@@ -47,6 +48,7 @@ const STEPS: &[Step] = &[
     step("soak", |shell| cargo(shell, &["lab", "soak", "--seconds", "30", "--unoptimized"])),
     step("documents", |shell| passed(openapi::bring_in_line(shell, &documents(), Mode::Check))),
     step("linters", |shell| passed(linters::check(shell))),
+    step("alerts", |shell| passed(alerts::check(shell))),
     step("breaking", breaking_changes),
     step("rustdoc", rustdoc),
     step("dependencies", dependencies),

@@ -1,6 +1,8 @@
 //! What the shell counts: requests by route and status, and how long they took. Plain counters, so that a request costs
 //! a few additions; whoever shows them chooses the format.
 
+use crate::partner_counts::PartnerCounts;
+use lendpay_domain::PartnerId;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -32,6 +34,7 @@ pub struct RequestCounts {
     /// Refused with 429: partners, addresses.
     limited: [AtomicU64; 2],
     auth_failures: AtomicU64,
+    partners: PartnerCounts,
 }
 
 /// The counters of a route.
@@ -68,13 +71,21 @@ impl RequestCounts {
         self.auth_failures.load(Ordering::Relaxed)
     }
 
-    /// Counts a request, of somebody `known` or not, to the route of this number, or to none.
-    pub(crate) fn count(&self, route: Option<usize>, status: u16, took: Duration, known: bool) {
+    /// Requests of each partner that was known as such.
+    pub const fn partners(&self) -> &PartnerCounts {
+        &self.partners
+    }
+
+    /// Counts a request, of a partner if one is known, to the route of this number, or to none.
+    pub(crate) fn count(&self, route: Option<usize>, status: u16, took: Duration, partner: Option<PartnerId>) {
         if status == 429 {
-            self.limited[usize::from(!known)].fetch_add(1, Ordering::Relaxed);
+            self.limited[usize::from(partner.is_none())].fetch_add(1, Ordering::Relaxed);
         }
-        if status == 401 || status == 429 && !known {
+        if status == 401 || status == 429 && partner.is_none() {
             self.auth_failures.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some(partner) = partner {
+            self.partners.count(partner, status);
         }
         let routes = self.routes();
         if let Some(route) = routes.get(route.unwrap_or(routes.len().saturating_sub(1))) {
@@ -135,17 +146,18 @@ mod tests {
     #[test]
     fn requests_are_counted_by_route_and_status() {
         let counts = RequestCounts::default();
-        counts.count(None, 200, Duration::ZERO, true);
+        let known = Some(PartnerId::new(uuid::Uuid::from_u128(1)));
+        counts.count(None, 200, Duration::ZERO, known);
         counts.set_routes(["/a", "/b"].into_iter());
         for (route, status, took) in [(Some(1), 200, 1), (Some(1), 404, 3), (None, 404, 29_000), (Some(1), 200, 1)] {
-            counts.count(route, status, Duration::from_millis(took), true);
+            counts.count(route, status, Duration::from_millis(took), known);
         }
         let [a, b, other] = counts.routes() else { panic!("three routes") };
         assert_eq!(a.by_status().count(), 0);
         assert_eq!(b.by_status().collect::<Vec<_>>(), [(200, 2), (404, 1)]);
         assert_eq!((b.buckets()[1], b.buckets()[3], b.total()), (2, 1, (3, Duration::from_millis(5))));
         assert_eq!((other.template(), other.buckets()[11]), ("-", 1));
-        for (status, known) in [(401, false), (429, false), (429, true), (403, true)] {
+        for (status, known) in [(401, None), (429, None), (429, known), (403, known)] {
             counts.count(None, status, Duration::ZERO, known);
         }
         assert_eq!((counts.limited(), counts.auth_failures()), ([("partner", 1), ("address", 1)], 2));

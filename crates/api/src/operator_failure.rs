@@ -36,6 +36,8 @@ pub enum OperatorFailure {
     BatchTooLarge,
     /// The cursor is past the end, or of another history.
     CursorUnknown,
+    /// The store has no log of its own.
+    NoLog,
     /// The request names a host that is not this service's.
     UnknownHost,
     /// Fields or parameters are not acceptable; one message for each, beginning with its path.
@@ -143,6 +145,13 @@ impl OperatorFailure {
                 "The store was restored or imported since, or has no such event. Read the events from the beginning; those that \
                  were seen before have the same id.",
             ),
+            Self::NoLog => (
+                StatusCode::CONFLICT,
+                "NoLog",
+                "No log",
+                "The service keeps everything in a PostgreSQL database. Back that up with its own tools: pg_basebackup, and \
+                 continuous archiving of the WAL.",
+            ),
             Self::UnknownHost => (
                 StatusCode::MISDIRECTED_REQUEST,
                 "UnknownHost",
@@ -172,6 +181,7 @@ impl OperatorFailure {
             | Self::KeyEndsEarlier
             | Self::BatchTooLarge
             | Self::CursorUnknown
+            | Self::NoLog
             | Self::UnknownHost => Vec::new(),
         }
     }

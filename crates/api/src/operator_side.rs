@@ -4,6 +4,7 @@ use crate::clock::Clock;
 use crate::counts::RequestCounts;
 use crate::document::operator;
 use crate::operations::operator::Operator;
+use crate::operations::operator::copy_log::CopyLogApi;
 use crate::operations::operator::create_key::CreateKeyApi;
 use crate::operations::operator::export::ExportApi;
 use crate::operations::operator::get_application::GetApplicationApi;
@@ -21,6 +22,7 @@ use crate::operations::operator::list_offers::ListOffersApi;
 use crate::operations::operator::list_partners::ListPartnersApi;
 use crate::operations::operator::metrics::{MetricsApi, WriteMetrics};
 use crate::operations::operator::move_offer::MoveOfferApi;
+use crate::operations::operator::note_backup::NoteBackupApi;
 use crate::operations::operator::put_application::PutApplicationApi;
 use crate::operations::operator::put_key_expiry::PutKeyExpiryApi;
 use crate::operations::operator::put_offer::PutOfferApi;
@@ -34,6 +36,7 @@ use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::trace::Traces;
 use lendpay_domain::Store;
+use lendpay_domain::log::Log;
 use poem::{Endpoint, Response, Route};
 use poem_openapi::OpenApiService;
 use std::sync::Arc;
@@ -49,6 +52,8 @@ pub struct OperatorSettings<S> {
     pub limits: Limits,
     /// Says why the store has failed, if it has.
     pub reason: fn(&S) -> Option<String>,
+    /// The log of a store that has one of its own, for backups.
+    pub log: Option<Arc<dyn Log>>,
     /// Set when the service is about to end: it is not ready any more, though it still answers.
     pub stopping: Arc<AtomicBool>,
     /// Writes what `/metrics` answers, in Prometheus' text format.
@@ -65,6 +70,7 @@ pub(crate) type Operations<S> = (
     (PutOfferApi<S>, PutOffersApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
     (ListBuyersApi<S>, GetBuyerApi<S>),
     (ListEventsApi<S>, GetOperationApi<S>, ExportApi<S>),
+    (CopyLogApi<S>, NoteBackupApi<S>),
 );
 
 fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<String>) -> Operations<S> {
@@ -83,6 +89,7 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
         ),
         (ListBuyersApi(o()), GetBuyerApi(o())),
         (ListEventsApi(o()), GetOperationApi(o()), ExportApi { operator: o(), reason }),
+        (CopyLogApi(o()), NoteBackupApi(o())),
     )
 }
 
@@ -93,8 +100,8 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { operators, hosts, limits, reason, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default() });
+    let OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces } = settings;
+    let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));

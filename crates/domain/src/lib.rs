@@ -15,6 +15,7 @@
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
 //! | [`import`] | which records an import accepts |
 //! | [`store`], [`query`], [`page`] | the ports that stores implement; lists and their filters |
+//! | [`log`] | the port to a store's own log, for backups |
 //! | `testing` | samples and strategies for tests, behind a feature |
 
 pub mod bank;
@@ -32,6 +33,7 @@ pub mod ids;
 pub mod import;
 pub mod key;
 pub mod life_cycle;
+pub mod log;
 pub mod offer;
 pub mod operator;
 pub mod page;

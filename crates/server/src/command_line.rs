@@ -5,7 +5,7 @@ use crate::client::{
     OperatorCommand, PartnerCommand,
 };
 use crate::completions::CompletionsCommand;
-use crate::settings::{Export, HistoryCommand, Import, KeptIn, Migrate, Sandbox, Serve};
+use crate::settings::{Backup, Export, HistoryCommand, Import, KeptIn, Migrate, Sandbox, Serve};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
 
@@ -27,6 +27,8 @@ pub enum Command {
     Sandbox(Box<Sandbox>),
     /// Write everything to a file: from a stopped store, or from the running service.
     Export(Export),
+    /// Copy what the running service's embedded store has got since the last backup. Ends with code 2 on PostgreSQL.
+    Backup(Backup),
     /// Read an export into a stopped store.
     Import(Import),
     /// Check a stopped embedded store: the whole log, and its index. Ends with code 1 if something is damaged.
@@ -96,7 +98,7 @@ mod tests {
     #[test]
     fn every_flag_has_a_variable() {
         // These say what one call is to do; a variable for them would make other calls do it too.
-        const OF_ONE_CALL: [&str; 27] = [
+        const OF_ONE_CALL: [&str; 28] = [
             "after",
             "application",
             "area",
@@ -121,6 +123,7 @@ mod tests {
             "registration-number",
             "running",
             "status",
+            "to",
             "type",
             "until",
             "version",

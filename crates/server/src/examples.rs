@@ -10,6 +10,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ("sandbox clock", &["+30d", "+90s --sandbox-url http://sandbox.example:8080"]),
     ("sandbox reset", &[""]),
     ("export", &["backup.ndjson --store sled:./lendpay-data", "backup.ndjson --running"]),
+    ("backup", &["--to /backups/lendpay", "--to ./backup --operator-url https://ops.example:8081"]),
     ("import", &["backup.ndjson --store sled:./restored-data"]),
     ("verify", &["--store sled:./lendpay-data"]),
     ("history", &["new --store sled:./lendpay-data"]),

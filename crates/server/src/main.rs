@@ -35,15 +35,16 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     match keep_private().and_then(|()| command_line::no_unknown_variables()).and_then(|()| run()) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(problem) => fail(&problem),
     }
 }
 
-fn run() -> Result<(), String> {
-    match examples::parse::<CommandLine>().command {
+fn run() -> Result<ExitCode, String> {
+    let done = match examples::parse::<CommandLine>().command {
         Command::Serve(serve) => serve::run(&serve),
         Command::Sandbox(sandbox) => sandbox::run(&sandbox),
+        Command::Backup(backup) => return transfer::backup(&backup),
         Command::Export(export) => transfer::export(&export),
         Command::Import(import) => transfer::import(&import),
         Command::Verify(kept) => transfer::verify(&kept),
@@ -59,7 +60,8 @@ fn run() -> Result<(), String> {
         Command::Operator(command) => client::operator(&command),
         Command::Health(command) => client::health(&command),
         Command::Completions(command) => completions::run(&command, examples::command::<CommandLine>()),
-    }
+    };
+    done.map(|()| ExitCode::SUCCESS)
 }
 
 /// The files that this process makes can be read by its user alone, whatever the umask was, and a crash writes no core

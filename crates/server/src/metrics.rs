@@ -1,16 +1,20 @@
 //! What `/metrics` answers: Prometheus' text format, version 0.0.4.
 //!
-//! Written by hand: all of it are counters that are there anyway, and the format is a page long. Labels are routes, statuses
-//! and types; never an id.
+//! Written by hand: all of it are counters that are there anyway, and the format is a page long. Labels are routes, statuses,
+//! types, and ids of partners; never another id.
 
-use crate::listener::ConnectionSlots;
+mod machine;
+
+use crate::listener::{ConnectionSlots, Tls};
 use crate::store::Kept;
-use lendpay_api::{BUCKETS, RequestCounts, RouteCounts};
+use lendpay_api::{BUCKETS, Counts, RequestCounts, RouteCounts};
 use lendpay_domain::event::Subject;
+use lendpay_domain::log::CopyKind;
 use lendpay_storage::embedded::OpenReport;
 use std::fmt::Display;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 /// Everything that is counted.
 pub struct Metrics<S> {
@@ -24,6 +28,7 @@ pub struct Metrics<S> {
     pub slots: [Arc<ConnectionSlots>; 2],
     /// Log lines that were dropped.
     pub dropped_lines: Arc<AtomicU64>,
+    pub tls: Option<Arc<Tls>>,
 }
 
 impl<S: Kept> Metrics<S> {
@@ -33,10 +38,16 @@ impl<S: Kept> Metrics<S> {
         let version = concat!(r#"version=""#, env!("CARGO_PKG_VERSION"), r#"""#);
         page.family("lendpay_build_info", "gauge", "The program that runs.");
         page.sample("lendpay_build_info", version, 1);
+        page.process();
         page.requests([("partner", &self.partner), ("operator", &self.operator)]);
+        page.partners(&self.partner);
         page.connections(["partner", "operator"].into_iter().zip(&self.slots));
         let help = "Log lines that were dropped, since nobody read them and 1 MiB waited.";
         page.counters("lendpay_log_lines_dropped_total", help, [("", count(&self.dropped_lines))]);
+        if let Some(expiry) = self.tls.as_ref().and_then(|tls| tls.expiry()) {
+            let help = "When the first certificate of --tls-cert expires, in seconds since 1970.";
+            page.gauge("lendpay_certificate_expiry_timestamp_seconds", help, expiry.as_secs());
+        }
         if let Some(store) = self.store.upgrade() {
             page.store(&*store);
         }
@@ -110,6 +121,19 @@ impl Page {
         self.sample(&format!("{name}_count"), &labels, count.max(so_far));
     }
 
+    fn partners(&mut self, counts: &RequestCounts) {
+        let (shown, others) = counts.partners().read(Instant::now());
+        let shown = shown.into_iter().map(|(partner, counts)| (partner.to_string(), counts));
+        let all: Vec<_> = shown.chain([("others".to_owned(), others)]).collect();
+        let by_partner = |number: fn(&Counts) -> u64| {
+            all.iter().map(move |(partner, counts)| (format!(r#"partner="{partner}""#), number(counts)))
+        };
+        let help = "Requests of the 100 busiest partners by their ids, and of all others together.";
+        self.counters("lendpay_partner_requests_total", help, by_partner(|counts| counts.requests));
+        let help = "Requests of the same partners that were answered with a status of 400 or more.";
+        self.counters("lendpay_partner_errors_total", help, by_partner(|counts| counts.errors));
+    }
+
     fn connections<'a>(&mut self, sides: impl Iterator<Item = (&'a str, &'a Arc<ConnectionSlots>)> + Clone) {
         self.family("lendpay_connections", "gauge", "Connections that are open.");
         for (side, slots) in sides.clone() {
@@ -139,6 +163,19 @@ impl Page {
             self.gauge("lendpay_index_rebuilt", help, u8::from(rebuilt));
             let help = "How long a start would take that had to rebuild the index.";
             self.gauge("lendpay_index_rebuild_estimate_seconds", help, rebuild_estimate.as_secs_f64());
+        }
+        if let Some((log, directory)) = store.log() {
+            self.disk(directory);
+            let help = "Size of the log, which holds everything.";
+            self.gauge("lendpay_log_bytes", help, log.end());
+            let name = "lendpay_copy_timestamp_seconds";
+            let help = "Everything that was acknowledged before is in the last copy of that kind, in seconds since 1970; \
+                        0 if none is known.";
+            self.family(name, "gauge", help);
+            for (kind, label) in [(CopyKind::Backup, "backup"), (CopyKind::Export, "export")] {
+                let as_of = log.last_copy(kind).map_or(0, |as_of| as_of.timestamp());
+                self.sample(name, format_args!(r#"kind="{label}""#), as_of);
+            }
         }
         self.gauge("lendpay_store_queue_depth", "Commands that wait for the disk or the database.", stats.queued);
         let help = "Commands of a group that was made durable.";

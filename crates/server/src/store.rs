@@ -5,12 +5,14 @@ use crate::sandbox;
 use crate::settings::Common;
 use lendpay_domain::Store;
 use lendpay_domain::calls::Keeping;
+use lendpay_domain::log::Log;
 use lendpay_domain::store::Answer;
 use lendpay_storage::embedded::OpenReport;
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore, PostgresAddress, PostgresOptions, PostgresStore, StoreStats};
 use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A store that can be watched and closed.
@@ -26,6 +28,11 @@ pub trait Kept: Store {
 
     /// If the store consists of files: what opening them did, and how long rebuilding the index would take.
     fn files(&self) -> Option<(OpenReport, Duration)> {
+        None
+    }
+
+    /// Its log and its directory, if it has them.
+    fn log(&self) -> Option<(Arc<dyn Log>, &Path)> {
         None
     }
 
@@ -48,6 +55,10 @@ impl Kept for EmbeddedStore {
 
     fn files(&self) -> Option<(OpenReport, Duration)> {
         Some((self.open_report(), self.rebuild_estimate()))
+    }
+
+    fn log(&self) -> Option<(Arc<dyn Log>, &Path)> {
+        Some((self.log(), self.directory()))
     }
 
     async fn close(&self) -> Answer<()> {

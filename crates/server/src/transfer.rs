@@ -1,6 +1,9 @@
-//! `lendpay export`, `lendpay import`, `lendpay history`, `lendpay migrate` and `lendpay verify`.
+//! `lendpay backup`, `lendpay export`, `lendpay import`, `lendpay history`, `lendpay migrate` and `lendpay verify`.
 
+mod backup;
 mod file;
+
+pub use backup::backup;
 
 use crate::client::http::Client;
 use crate::runtime;
@@ -103,8 +106,8 @@ async fn write<E: store::Export>(
 }
 
 fn from_service(access: &Access, to: &mut dyn Write) -> Result<u64, String> {
-    let body = Client::new(access)?.stream("/operator/export")?;
-    let from = unbounded("bytes").wrap_read(body);
+    let answer = Client::new(access)?.stream("/operator/export")?;
+    let from = unbounded("bytes").wrap_read(answer.into_body().into_reader());
     let checked = check(BufReader::with_capacity(1 << 16, Tee { from, to }));
     checked.map(|checked| checked.records).map_err(|problem| format!("the export did not arrive complete: {problem}"))
 }

@@ -27,8 +27,8 @@ mod stats;
 mod uses;
 
 pub use crate::embedded::{
-    EmbeddedExport, EmbeddedImport, EmbeddedOptions, EmbeddedStore, Finding, OpenError, Verified,
-    verify as verify_embedded,
+    BackupError, EmbeddedBackup, EmbeddedExport, EmbeddedImport, EmbeddedOptions, EmbeddedStore, Finding, OpenError,
+    Verified, verify as verify_embedded,
 };
 pub use crate::import::ImportError;
 #[cfg(feature = "memory")]

@@ -6,10 +6,10 @@ use super::{Finished, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
 use crate::operations::operator::metrics::{Metrics, MetricsApi};
 use crate::operations::operator::{
-    export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer,
+    copy_log::CopyLog, export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer,
     get_operation::GetOperation, get_partner::GetPartner, list_all_offers::ListAllOffers, list_events::ListEvents,
     list_keys::ListKeys, list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
-    put_offers::PutOffers,
+    note_backup::NoteBackup, put_offers::PutOffers,
 };
 use crate::operator_side::Operations;
 use lendpay_domain::command::{AddKey, ExpireKey, PutApplication, PutOffer, PutPartner, RevokeKey};
@@ -88,6 +88,8 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<ListEvents>(examples::events(), None),
         OperationExamples::of::<GetOperation>(examples::operation(), None),
         OperationExamples::of::<Export>(examples::export(), None),
+        OperationExamples::of::<CopyLog>(examples::log(), None),
+        OperationExamples::of::<NoteBackup>(vec![], Some(examples::new_backups())),
         OperationExamples::of::<Live>(examples::live(), None),
         OperationExamples::of::<Ready>(examples::ready(), None).answering(503, examples::not_ready()),
         OperationExamples::of::<Metrics>(examples::metrics(), None),

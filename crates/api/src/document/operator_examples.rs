@@ -250,6 +250,14 @@ pub(super) fn export() -> Vec<Example> {
     vec![("A line for each record".to_owned(), "(lines of JSON)\n".into())]
 }
 
+pub(super) fn log() -> Vec<Example> {
+    vec![("The log's bytes".to_owned(), "(bytes)".into())]
+}
+
+pub(super) fn new_backups() -> Vec<Example> {
+    vec![("As the copy said".to_owned(), json!({ "asOf": "2022-05-27T12:15:44.050386Z" }))]
+}
+
 pub(super) fn metrics() -> Vec<Example> {
     vec![("Some lines".to_owned(), "(lines in Prometheus' text format)\n".into())]
 }

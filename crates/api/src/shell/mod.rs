@@ -110,7 +110,7 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
             headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
-        self.counts.count(found.map(|(number, _)| number), status, duration, context.partner().is_some());
+        self.counts.count(found.map(|(number, _)| number), status, duration, context.partner());
         let span = Span {
             operation: context.operation,
             caller: context.caller,

@@ -3,6 +3,7 @@
 //! Wire types are written by serde and described by poem-openapi; a test holds the two against each other.
 
 pub(crate) mod application;
+pub(crate) mod backup;
 pub(crate) mod buyer;
 pub(crate) mod error;
 pub(crate) mod event;

@@ -17,11 +17,16 @@ wire_type!(Time, "Time", schema: MetaSchema::new_with_format("string", "date-tim
 
 impl Serialize for Time {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.0.to_rfc3339_opts(SecondsFormat::AutoSi, true))
+        serializer.serialize_str(&self.text())
     }
 }
 
 impl Time {
+    /// As it is written.
+    pub fn text(self) -> String {
+        self.0.to_rfc3339_opts(SecondsFormat::AutoSi, true)
+    }
+
     /// Reads RFC 3339.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         let time = DateTime::parse_from_rfc3339(text).map_err(|_| "must be an RFC 3339 date-time")?;

@@ -94,6 +94,7 @@ impl Context {
             hosts: lendpay_api::Hosts::default(),
             limits: lendpay_api::Limits::default(),
             reason: Backend::failure_reason,
+            log: crate::log(&store),
             stopping: Arc::default(),
             metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
             traces: None,

@@ -105,6 +105,8 @@ fn every_row_of_the_contract_is_in_the_document_and_nothing_else() {
         "GET /operator/events".to_owned(),
         "GET /operator/operations/{operationId}".to_owned(),
         "GET /operator/export".to_owned(),
+        "GET /operator/log".to_owned(),
+        "PUT /operator/log/backup".to_owned(),
         "GET /health/live".to_owned(),
         "GET /health/ready".to_owned(),
         "GET /metrics".to_owned(),

@@ -6,3 +6,8 @@
 mod backend;
 
 include!("modules.rs");
+
+/// The store's own log, if it has one.
+fn log(store: &backend::Backend) -> Option<std::sync::Arc<dyn lendpay_domain::log::Log>> {
+    Some(store.log())
+}

@@ -1,5 +1,6 @@
 // The tests: the same for every kind of store.
 
+mod backup;
 mod batch;
 mod bodies;
 mod context;

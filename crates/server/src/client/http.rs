@@ -3,8 +3,8 @@
 use crate::outgoing;
 use crate::settings::Access;
 use serde_json::Value;
-use std::io::Read;
 use std::time::Duration;
+use ureq::http::StatusCode;
 
 /// How long a call may take, exports aside.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -22,14 +22,19 @@ pub enum CallError {
     Unreachable(String),
     /// It cannot do this now, and asks to be called again.
     Busy(String),
-    /// It said no.
-    Refused(String),
+    /// It said no, with a code for programs.
+    Refused {
+        /// The `errorCode`; empty if the answer has none.
+        code: String,
+        /// What it said.
+        text: String,
+    },
 }
 
 impl From<CallError> for String {
     fn from(error: CallError) -> Self {
         match error {
-            CallError::Unreachable(text) | CallError::Busy(text) | CallError::Refused(text) => text,
+            CallError::Unreachable(text) | CallError::Busy(text) | CallError::Refused { text, .. } => text,
         }
     }
 }
@@ -62,19 +67,15 @@ impl Client {
         self.send(self.agent.post(self.address(path)), body)
     }
 
-    /// The body of a long answer.
-    pub fn stream(&self, path: &str) -> Result<impl Read + use<>, String> {
+    /// An answer that may be long, and take long.
+    pub fn stream(&self, path: &str) -> Result<ureq::http::Response<ureq::Body>, CallError> {
         let request = self.agent.get(self.address(path)).header("x-operator-key", &self.key);
         let response = request.config().timeout_global(None).build().call();
         let response = response.map_err(|error| self.unreachable(&error))?;
-        let status = response.status();
-        if status != 200 {
-            return Err(match self.answer(Ok(response)) {
-                Err(error) => error.into(),
-                Ok(_) => format!("{} answers {status}, and not with an export; is --operator-url right?", self.url),
-            });
+        match response.status() {
+            status if status == 200 => Ok(response),
+            status => Err(self.answer(Ok(response)).map_or_else(|error| error, |_| self.no_lendpay(status))),
         }
-        Ok(response.into_body().into_reader())
     }
 
     fn address(&self, path: &str) -> String {
@@ -94,14 +95,21 @@ impl Client {
         match (response.status(), body) {
             (status, Ok(body)) if status.is_success() => Ok(body),
             (status, Ok(body)) if body["title"].is_string() => {
-                let error = if status == 503 { CallError::Busy } else { CallError::Refused };
-                Err(error(refusal(status.as_u16(), &body)))
+                let (code, text) = (body["errorCode"].as_str().unwrap_or_default(), refusal(status.as_u16(), &body));
+                Err(if status == 503 {
+                    CallError::Busy(text)
+                } else {
+                    CallError::Refused { code: code.to_owned(), text }
+                })
             }
-            (status, _) => Err(CallError::Refused(format!(
-                "{} answers {status}, and not as a Lendpay service does; is --operator-url right?",
-                self.url
-            ))),
+            (status, _) => Err(self.no_lendpay(status)),
         }
+    }
+
+    fn no_lendpay(&self, status: StatusCode) -> CallError {
+        let text =
+            format!("{} answers {status}, and not as a Lendpay service does; is --operator-url right?", self.url);
+        CallError::Refused { code: String::new(), text }
     }
 
     fn unreachable(&self, error: &ureq::Error) -> CallError {

@@ -12,6 +12,8 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tokio_rustls::{Accept, TlsAcceptor};
+use x509_cert::Certificate;
+use x509_cert::der::Decode as _;
 
 /// How often the files are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -23,20 +25,32 @@ const UNSENT: usize = 16 * 1024;
 pub struct Tls {
     certificate: PathBuf,
     key: PathBuf,
-    current: watch::Sender<TlsAcceptor>,
+    current: watch::Sender<Pair>,
+}
+
+/// What was made of both files.
+struct Pair {
+    acceptor: TlsAcceptor,
+    /// When the first of the certificates expires, since 1970.
+    expiry: Option<Duration>,
 }
 
 impl Tls {
     /// Reads both files: the certificate with those between it and the root, and its private key, in PEM.
     pub fn open(certificate: &Path, key: &Path) -> Result<Arc<Self>, String> {
-        let current = watch::Sender::new(acceptor(certificate, key)?);
+        let current = watch::Sender::new(pair(certificate, key)?);
         Ok(Arc::new(Self { certificate: certificate.into(), key: key.into(), current }))
     }
 
     /// The handshake of a connection, with the files as they were read last.
     pub fn accept(&self, stream: TcpStream) -> Accept<TcpStream> {
-        let acceptor = self.current.borrow().clone();
+        let acceptor = self.current.borrow().acceptor.clone();
         acceptor.accept_with(stream, |session| session.set_buffer_limit(Some(UNSENT)))
+    }
+
+    /// When the first of the certificates expires, since 1970; `None` if that cannot be read.
+    pub fn expiry(&self) -> Option<Duration> {
+        self.current.borrow().expiry
     }
 
     /// Reads the files again whenever they change. While they do not belong together, such as between the renewal of one and
@@ -49,7 +63,7 @@ impl Tls {
             if before == seen {
                 continue;
             }
-            match acceptor(&self.certificate, &self.key) {
+            match pair(&self.certificate, &self.key) {
                 Ok(renewed) => {
                     self.current.send_replace(renewed);
                     tracing::info!("the certificate was read again");
@@ -65,9 +79,10 @@ impl Tls {
     }
 }
 
-fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
+fn pair(certificate: &Path, key: &Path) -> Result<Pair, String> {
     let chain = CertificateDer::pem_file_iter(certificate).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let chain = chain.map_err(|error| format!("no certificate can be read from {}: {error}", certificate.display()))?;
+    let expiry = chain.iter().filter_map(expiry_of).min();
     let secret = PrivateKeyDer::from_pem_reader(secret_file::open(key)?)
         .map_err(|error| format!("no private key can be read from {}: {error}", key.display()))?;
     let config = ServerConfig::builder_with_provider(Arc::new(aws_lc_rs::default_provider()));
@@ -78,5 +93,15 @@ fn acceptor(certificate: &Path, key: &Path) -> Result<TlsAcceptor, String> {
         .with_single_cert(chain, secret)
         .map_err(|error| format!("{} and {} cannot be used together: {error}", certificate.display(), key.display()))?;
     config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
-    Ok(TlsAcceptor::from(Arc::new(config)))
+    Ok(Pair { acceptor: TlsAcceptor::from(Arc::new(config)), expiry })
+}
+
+fn expiry_of(certificate: &CertificateDer<'_>) -> Option<Duration> {
+    match Certificate::from_der(certificate) {
+        Ok(read) => Some(read.tbs_certificate.validity.not_after.to_unix_duration()),
+        Err(error) => {
+            tracing::warn!(%error, "when a certificate expires cannot be read");
+            None
+        }
+    }
 }

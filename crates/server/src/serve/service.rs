@@ -86,6 +86,7 @@ impl<S: Kept> Service<S> {
             store: Arc::downgrade(&store),
             slots: slots.clone(),
             dropped_lines,
+            tls: tls.clone(),
         });
         let [partner_slots, operator_slots] = slots;
 
@@ -126,7 +127,8 @@ impl<S: Kept> Service<S> {
             let (reason, stopping, counts) =
                 (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));
             let metrics = Arc::new(move || metrics.write());
-            let settings = OperatorSettings { operators, hosts, limits, reason, stopping, metrics, traces };
+            let log = store.log().map(|(log, _)| log);
+            let settings = OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
             Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };

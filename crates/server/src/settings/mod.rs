@@ -15,5 +15,5 @@ pub use outgoing::{Address, Trust, is_loopback};
 pub use sandbox::{Reach, Sandbox, SandboxCommand};
 pub use service::{Common, LogFormat, Serve};
 pub use store::{KeptIn, StorePlace};
-pub use transfer::{Export, HistoryCommand, Import, Migrate};
+pub use transfer::{Backup, Export, HistoryCommand, Import, Migrate};
 pub use values::span;

@@ -3,6 +3,7 @@
 use super::operator::Access;
 use super::store::{KeptIn, StorePlace};
 use clap::{Args, Subcommand};
+use std::path::PathBuf;
 
 /// What `export` needs.
 #[derive(Debug, Args)]
@@ -17,6 +18,17 @@ pub struct Export {
 
     #[command(flatten)]
     pub kept: KeptIn,
+
+    #[command(flatten)]
+    pub access: Access,
+}
+
+/// What `backup` needs.
+#[derive(Debug, Args)]
+pub struct Backup {
+    /// The directory of the backup. The first run makes it; later runs add what is new.
+    #[arg(long, value_name = "DIRECTORY")]
+    pub to: PathBuf,
 
     #[command(flatten)]
     pub access: Access,

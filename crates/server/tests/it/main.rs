@@ -1,6 +1,7 @@
 //! The built binary, tried from outside: real sockets, real signals, a real disk.
 
 mod activation;
+mod backup;
 mod collector;
 mod credentials;
 mod crowds;
@@ -14,6 +15,7 @@ mod hosts;
 mod http2;
 mod kill;
 mod load;
+mod metrics;
 mod operations;
 mod operator;
 mod operator_finds;

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// The metrics that a text names.
 fn named(text: &str) -> BTreeSet<&str> {
     let words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter(|word| word.starts_with("lendpay_")).collect()
+    words.filter(|word| word.starts_with("lendpay_") || word.starts_with("process_")).collect()
 }
 
 #[test]
@@ -18,8 +18,8 @@ fn every_metric_of_the_dashboard_and_the_alerts_is_there() {
     let both = Both::start(directory.path(), &[]);
     let key = [("x-service-apikey", data.key.as_str())];
     assert_eq!(both.server.post("/payments/buyers", &key, "{}").expect("an answer").status, 201);
-    // Some are there on one kind of store only.
-    let metrics = both.metrics() + &crate::postgres::metrics();
+    // Some are there on one kind of store, or with TLS, only.
+    let metrics = [both.metrics(), crate::postgres::metrics(), crate::metrics::with_tls()].concat();
     let there = named(&metrics);
     let (alerts, dashboard) =
         (include_str!("../../operations/alerts.yaml"), include_str!("../../operations/dashboard.json"));

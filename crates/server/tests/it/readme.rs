@@ -116,7 +116,9 @@ fn run_it_for_real_and_back_it_up() {
     {
         assert!(said.contains(told), "{told}: {said}");
     }
-    assert!(clone.path().join("restored-data/log").exists());
+    for made in ["restored-data/log", "backup/log", "backup/mark"] {
+        assert!(clone.path().join(made).exists(), "{made}");
+    }
 }
 
 #[test]

@@ -131,24 +131,33 @@ fn lists_that_nobody_reads_cost_under_64_mb() {
     });
 }
 
-#[test]
-fn exports_that_nobody_reads_cost_under_64_mb() {
+/// Asks for what is as long as the store, and reads nothing of it.
+fn whole_stores_cost_little(route: &str) {
     const CLIENTS: usize = 72;
-    const ROUTE: &str = "/operator/export";
     let directory = tempfile::tempdir().expect("a directory");
     fill(directory.path(), 1_000);
     let both = Both::start(directory.path(), &["--log", "warn,lendpay::serve=info"]);
     let ask = || {
         let mut stream = connect(both.url.trim_start_matches("http://"));
-        let head = format!("GET {ROUTE} HTTP/1.1\r\nHost: x\r\nX-Operator-Key: {KEY}\r\n\r\n");
+        let head = format!("GET {route} HTTP/1.1\r\nHost: x\r\nX-Operator-Key: {KEY}\r\n\r\n");
         stream.write_all(head.as_bytes()).expect("takes it");
         stream
     };
     let _warm = ask();
-    wait_for_answers(|| both.metrics(), ROUTE, 1);
-    let _held = costs_little(&both.server.process, "72 exports", || {
+    wait_for_answers(|| both.metrics(), route, 1);
+    let _held = costs_little(&both.server.process, &format!("72 of {route}"), || {
         let held: Vec<_> = (0..CLIENTS).map(|_| ask()).collect();
-        wait_for_answers(|| both.metrics(), ROUTE, CLIENTS + 1);
+        wait_for_answers(|| both.metrics(), route, CLIENTS + 1);
         held
     });
+}
+
+#[test]
+fn exports_that_nobody_reads_cost_under_64_mb() {
+    whole_stores_cost_little("/operator/export");
+}
+
+#[test]
+fn logs_that_nobody_reads_cost_under_64_mb() {
+    whole_stores_cost_little("/operator/log");
 }

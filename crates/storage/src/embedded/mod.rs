@@ -11,11 +11,13 @@
 //! | `read`, `list` | reads, on the caller's thread |
 //! | `export`, `import` | all records, out and in |
 //! | `calls` | calls that changed nothing, in files beside the log |
+//! | `published`, `backup` | the log as it is copied while the store runs; the copy |
 //! | `verify` | checks a stopped store |
 //! | `health`, `problem`, `panics` | whether the store works; what can be wrong with it; panics of the index |
 //!
 //! This crate's README.md has the layout of the files and what opening does in each state.
 
+mod backup;
 mod base;
 mod calls;
 mod export;
@@ -28,6 +30,7 @@ mod mark;
 mod open;
 mod panics;
 mod problem;
+mod published;
 mod read;
 mod recovery;
 #[cfg(test)]
@@ -35,6 +38,7 @@ mod simulation;
 mod verify;
 mod writer;
 
+pub use backup::{BackupError, EmbeddedBackup};
 pub use export::EmbeddedExport;
 pub use import::EmbeddedImport;
 pub use open::{EmbeddedOptions, OpenError};
@@ -51,12 +55,14 @@ use index::sled::SledIndex;
 use lendpay_domain::calls::{Call, Keeping};
 use lendpay_domain::command::{Command, Decided, Decision, Reads, UseKey, Values};
 use lendpay_domain::key::KeyHash;
+use lendpay_domain::log::Log;
 use lendpay_domain::store::{Answer, Calls, Commands, StoreError};
 use lendpay_domain::view::View;
 use lendpay_domain::{HistoryId, OperationId, Timestamp};
 use mark::Position;
+use published::PublishedLog;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -76,6 +82,7 @@ pub struct EmbeddedStore {
     calls: Option<Recorder>,
     /// Where calls are kept, and for how long.
     kept_calls: (PathBuf, Keeping),
+    published: Arc<PublishedLog>,
     report: OpenReport,
     /// Where the log ended when the store was opened.
     opened_at: Position,
@@ -131,6 +138,16 @@ impl EmbeddedStore {
     /// What opening the store did.
     pub const fn open_report(&self) -> OpenReport {
         self.report
+    }
+
+    /// The log, for backups. It stays open, and the directory in use, until this is dropped too.
+    pub fn log(&self) -> Arc<dyn Log> {
+        self.published.clone()
+    }
+
+    /// Where it keeps its files.
+    pub fn directory(&self) -> &Path {
+        self.published.directory()
     }
 
     /// How long rebuilding the index would take now.

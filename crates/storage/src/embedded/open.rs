@@ -9,6 +9,7 @@ use super::log::frame::Kind;
 use super::log::{FORMAT, Head};
 use super::mark::State;
 use super::problem::Problem;
+use super::published::PublishedLog;
 use super::recovery::{self, Opened};
 use super::writer::checkpoint::{Checkpoints, checkpoint};
 use super::writer::committer::Committer;
@@ -126,11 +127,12 @@ impl EmbeddedStore {
         let opened = open(path, options).and_then(|(disk, opened)| {
             let identity = disk.identity(&opened.base.log.file);
             checkpoint(&opened.base, &disk, opened.position, State::Open(identity))?;
-            Ok((disk, opened, identity))
+            let health = Arc::new(Health::new());
+            let published = Arc::new(PublishedLog::open(&opened.base.log, &health, path)?);
+            Ok((disk, opened, identity, health, published))
         });
-        let (disk, Opened { base, position, report }, identity) =
+        let (disk, Opened { base, position, report }, identity, health, published) =
             opened.map_err(|problem| open_error(path, problem))?;
-        let health = Arc::new(Health::new());
         let thread_error = |error: io::Error| OpenError::Thread { reason: words(&error) };
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(Counters::default());
@@ -158,6 +160,7 @@ impl EmbeddedStore {
             hours: Hours::default(),
             calls: Some(calls.map_err(thread_error)?),
             kept_calls,
+            published,
             report,
             opened_at: position,
             thread: Some(thread),

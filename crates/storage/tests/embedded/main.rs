@@ -6,6 +6,7 @@ mod conformance;
 #[path = "../model/mod.rs"]
 mod model;
 
+mod backup;
 mod calls;
 mod child;
 mod damage;

@@ -4,6 +4,7 @@ use super::*;
 use crate::transfer::Lines;
 use futures_util::stream;
 use lendpay_domain::Timestamp;
+use lendpay_domain::log::CopyKind;
 use lendpay_domain::store::Export as _;
 use poem::http::{HeaderValue, header};
 use poem::{IntoResponse, Response};
@@ -64,10 +65,11 @@ impl<S: Exports> ExportApi<S> {
     async fn export(&self, request: OperatorRequest) -> Result<Exported, Failed<Export>> {
         let export = self.operator.admit::<Export>(&request)?.export().await?;
         let (store, reason) = (Arc::downgrade(&self.operator.store), self.reason);
-        let begin = Step::Header(Lines::default(), export, request.context.at);
+        let (log, as_of) = (self.operator.log.clone(), request.context.at);
+        let begin = Step::Header(Lines::default(), export, as_of);
         // Each step makes the next piece of the body; the client's reading sets the pace.
         let pieces = stream::try_unfold(begin, move |step| {
-            let store = store.clone();
+            let (store, log) = (store.clone(), log.clone());
             async move {
                 let (piece, next) = match step {
                     Step::Header(lines, export, at) => {
@@ -92,7 +94,13 @@ impl<S: Exports> ExportApi<S> {
                         tokio::task::yield_now().await;
                         return Err(io::Error::other("the export was interrupted"));
                     }
-                    Step::End => return Ok(None),
+                    Step::End => {
+                        if let Some(log) = log {
+                            // The export is whole all the same, and the log says why it is not noted.
+                            let _ = log.note_copy(CopyKind::Export, as_of);
+                        }
+                        return Ok(None);
+                    }
                 };
                 Ok(Some((piece, next)))
             }

@@ -4,7 +4,6 @@ use super::filters::bad_operation;
 use super::*;
 use crate::wire::operation;
 use lendpay_domain::OperationId;
-use lendpay_domain::operator::Role;
 use lendpay_domain::query::{EventFilter, FindEvents};
 
 pub(crate) struct GetOperationApi<S>(pub Arc<Operator<S>>);

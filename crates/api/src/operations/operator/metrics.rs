@@ -1,4 +1,4 @@
-//! `Metrics`: counters for Prometheus. They need no key and hold no identifier.
+//! `Metrics`: counters for Prometheus. They need no key, and hold no identifiers but those of partners.
 
 use super::*;
 use poem::http::{HeaderValue, header};
@@ -53,7 +53,7 @@ enum Written {
 impl MetricsApi {
     /// Read the metrics
     ///
-    /// Counters and histograms since the process was started.
+    /// Counters and histograms since the process was started, and the present state of process, disk and store.
     #[oai(path = "/metrics", method = "get", operation_id = "Metrics", tag = "Tag::Health")]
     async fn metrics(&self) -> Result<Written, Failed<Metrics>> {
         Ok(Written::Text(Text((self.write)())))

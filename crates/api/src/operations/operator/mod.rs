@@ -1,5 +1,6 @@
 //! The operations of the operator's side (contract 2.9), one file each.
 
+pub(crate) mod copy_log;
 pub(crate) mod create_key;
 pub(crate) mod export;
 mod filters;
@@ -18,6 +19,7 @@ pub(crate) mod list_offers;
 pub(crate) mod list_partners;
 pub(crate) mod metrics;
 pub(crate) mod move_offer;
+pub(crate) mod note_backup;
 mod parameters;
 pub(crate) mod put_application;
 pub(crate) mod put_key_expiry;
@@ -37,6 +39,7 @@ use crate::wire::fields::unknown;
 use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
+use lendpay_domain::log::Log;
 use lendpay_domain::operator::Role;
 use lendpay_domain::store::{Calls, Commands, Exports, Queries};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
@@ -48,9 +51,16 @@ pub(crate) struct Operator<S> {
     pub store: Arc<S>,
     pub operators: Arc<Operators>,
     pub failures: Failures,
+    /// The store's own log, if it has one.
+    pub log: Option<Arc<dyn Log>>,
 }
 
 impl<S> Operator<S> {
+    /// The store's own log.
+    fn log(&self) -> Result<&Arc<dyn Log>, Failure> {
+        self.log.as_ref().ok_or_else(|| OperatorFailure::NoLog.into())
+    }
+
     /// The store, for who has a key, and a role that suffices, and asks with the parameters of the operation. Notes who
     /// it is.
     fn admit<O: Operation>(&self, request: &OperatorRequest) -> Result<&S, Failure> {
@@ -122,7 +132,7 @@ pub(crate) enum Tag {
     Offers,
     /// Companies that partners have registered.
     Buyers,
-    /// Events and the export.
+    /// Events, the export and the backup.
     Data,
     /// The state of the service. These need no key.
     Health,

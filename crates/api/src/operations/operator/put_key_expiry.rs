@@ -3,7 +3,6 @@
 use super::*;
 use crate::wire::party::NewExpiry;
 use lendpay_domain::command::{ExpireKey, ExpireKeyOutcome};
-use lendpay_domain::operator::Role;
 use lendpay_domain::{KeyId, PartnerId};
 
 pub(crate) struct PutKeyExpiryApi<S>(pub Arc<Operator<S>>);

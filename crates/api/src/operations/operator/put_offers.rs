@@ -6,7 +6,6 @@ use crate::wire::offer_batch::{
 };
 use futures_util::future::join_all;
 use lendpay_domain::command::{PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome};
-use lendpay_domain::operator::Role;
 use lendpay_domain::{ApplicationId, OfferId, PartnerId};
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,6 @@
 //! The service on PostgreSQL: several processes on one database, and a database that goes away.
 
+mod backup;
 mod failover;
 mod following;
 mod outages;

@@ -56,7 +56,6 @@ pub(crate) const LOG: &str = "log";
 /// The name of the index in the directory.
 pub(crate) const INDEX: &str = "index";
 const MARK: &str = "mark";
-const NEW_MARK: &str = "mark.new";
 
 /// A real directory, for its owner only.
 pub(crate) struct Directory(PathBuf);
@@ -73,6 +72,10 @@ impl Directory {
         Self(path.into())
     }
 
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
     /// The path of a file in it.
     pub(crate) fn join(&self, name: &str) -> PathBuf {
         self.0.join(name)
@@ -82,6 +85,21 @@ impl Directory {
     pub(crate) fn read_log(&self) -> io::Result<File> {
         let file = File::open(self.join(LOG))?;
         locked(file.try_lock_shared()).map(|()| file)
+    }
+
+    /// What a file holds; `None` if there is none.
+    pub(crate) fn read(&self, name: &str) -> io::Result<Option<Vec<u8>>> {
+        or_absent(std::fs::read(self.join(name)))
+    }
+
+    /// Replaces a file, durably: after a crash the old one or the new one is there.
+    pub(crate) fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let new = self.join(&format!("{name}.new"));
+        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        std::fs::rename(new, self.join(name))?;
+        sync_directory(&self.0)
     }
 
     /// Makes the names of the files durable, that of the directory included.
@@ -137,16 +155,11 @@ impl Disk for Directory {
     }
 
     fn mark(&self) -> io::Result<Option<Vec<u8>>> {
-        or_absent(std::fs::read(self.join(MARK)))
+        self.read(MARK)
     }
 
     fn put_mark(&self, mark: &[u8]) -> io::Result<()> {
-        let new = self.join(NEW_MARK);
-        let mut file = OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&new)?;
-        file.write_all(mark)?;
-        file.sync_all()?;
-        std::fs::rename(new, self.join(MARK))?;
-        sync_directory(&self.0)
+        self.replace(MARK, mark)
     }
 
     fn remove_mark(&self) -> io::Result<()> {

@@ -32,7 +32,7 @@ pub(crate) const FORMAT: u8 = 1;
 pub(crate) const FIRST: u64 = 64;
 
 /// How much is read at once.
-const CHUNK: usize = 64 * 1024;
+pub(crate) const CHUNK: usize = 64 * 1024;
 
 /// Where an entry lies in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,10 +57,25 @@ pub(crate) struct Head {
 }
 
 impl Head {
+    /// Reads what a log begins with.
+    pub(crate) fn read(bytes: &[u8; FIRST as usize]) -> Result<Self, Problem> {
+        if bytes[..7] != NAME[..7] {
+            return Err(damaged_head());
+        }
+        if bytes[7] != FORMAT {
+            return Err(Problem::Format(bytes[7]));
+        }
+        codec::take(&bytes[8..]).map(|(head, _padding)| head).map_err(|_| damaged_head())
+    }
+
     /// The position at the beginning of the log.
     pub(crate) const fn start(&self) -> Position {
         Position { next: 1, end: FIRST, history: self.history }
     }
+}
+
+fn damaged_head() -> Problem {
+    Problem::log("its head is missing or damaged")
 }
 
 /// Why a part of the log cannot be read.
@@ -98,7 +113,6 @@ pub(crate) struct LogFile<F> {
 impl<F: LogIo> LogFile<F> {
     /// Reads the head of a log. A file that was never used gets the head `new`; without one it counts as damaged.
     pub(crate) fn open(file: F, new: Option<Head>) -> Result<Self, Problem> {
-        let damaged = || Problem::log("its head is missing or damaged");
         let open = |file, head| {
             let (end, last) = (AtomicU64::new(FIRST), AtomicU64::new(0));
             Self { file, head, end, last, damage: Damage::default() }
@@ -110,7 +124,7 @@ impl<F: LogIo> LogFile<F> {
         // The head is synced before the first frame is written: after a crash, a log with a short or blank head has no
         // frames.
         if length <= FIRST && (there < bytes.len() || bytes.iter().all(|byte| *byte == 0)) {
-            let new = new.ok_or_else(damaged)?;
+            let new = new.ok_or_else(damaged_head)?;
             let mut sealed = NAME.to_vec();
             codec::seal(&new, &mut sealed).expect("a head is short");
             sealed.resize(bytes.len(), 0);
@@ -118,13 +132,7 @@ impl<F: LogIo> LogFile<F> {
             file.sync()?;
             return Ok(open(file, new));
         }
-        if bytes[..7] != NAME[..7] {
-            return Err(damaged());
-        }
-        if bytes[7] != FORMAT {
-            return Err(Problem::Format(bytes[7]));
-        }
-        let (head, _padding) = codec::take(&bytes[8..]).map_err(|_| damaged())?;
+        let head = Head::read(&bytes)?;
         Ok(open(file, head))
     }
 
