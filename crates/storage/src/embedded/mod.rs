@@ -8,7 +8,9 @@
 //! | `writer` | decides groups, writes and syncs them, applies them; its thread, checkpoints, the watchdog |
 //! | `mark`, `recovery` | what can be trusted when a store is opened; rebuilding the rest from the log |
 //! | `open` | settings, errors of opening, the threads of a store |
-//! | `read`, `list` | reads, on the caller's thread |
+//! | `read`, `list`, `events` | reads, on the caller's thread |
+//! | `filters` | which events a block of the log can hold |
+//! | `work` | what a page may cost |
 //! | `export`, `import` | all records, out and in |
 //! | `verify` | checks a stopped store |
 //! | `health`, `problem`, `panics` | whether the store works; what can be wrong with it; panics of the index |
@@ -16,7 +18,9 @@
 //! This crate's README.md has the layout of the files and what opening does in each state.
 
 mod base;
+mod events;
 mod export;
+mod filters;
 mod health;
 mod import;
 mod index;
@@ -31,6 +35,7 @@ mod recovery;
 #[cfg(test)]
 mod simulation;
 mod verify;
+mod work;
 mod writer;
 
 pub use export::EmbeddedExport;

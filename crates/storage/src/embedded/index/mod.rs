@@ -35,13 +35,16 @@ pub(crate) enum Table {
     Uses,
     /// Sequence (big-endian) → where its frame begins, for some of the frames.
     Frames,
+    /// Sequence and place of the beginning of a block of the log (both big-endian) → its sealed filter: see
+    /// [`super::filters`].
+    Filters,
     /// `reached` → how far the index has come: see [`super::base`].
     Notes,
 }
 
 impl Table {
     /// Every table, in the order of the variants, with its name.
-    pub(crate) const ALL: [(Self, &str); 10] = [
+    pub(crate) const ALL: [(Self, &str); 11] = [
         (Self::Offers, "offers"),
         (Self::Buyers, "buyers"),
         (Self::BuyersOf, "buyers_of"),
@@ -51,6 +54,7 @@ impl Table {
         (Self::ApplicationsOf, "applications_of"),
         (Self::Uses, "uses"),
         (Self::Frames, "frames"),
+        (Self::Filters, "filters"),
         (Self::Notes, "notes"),
     ];
 
