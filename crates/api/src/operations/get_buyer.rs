@@ -68,7 +68,7 @@ impl<S: Commands + Queries> GetBuyerApi<S> {
         let (store, caller, _turn) = self.0.admit(&credentials, Scope::ReadBuyers, &context).await?;
         let found = store.find_buyer(path.0.ok_or(Failure::BuyerNotFound)?).await?;
         let found = found.filter(|found| found.partner == caller.partner).ok_or(Failure::BuyerNotFound)?;
-        query.of::<GetBuyer>().none()?;
+        query.of::<GetBuyer>().good()?;
         let (body, tag) = tagged(&Buyer::from(found));
         Ok(if known.has(&tag) { Found::Unchanged(tag) } else { Found::Buyer(body, tag) })
     }

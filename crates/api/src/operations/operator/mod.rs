@@ -30,7 +30,6 @@ use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Resource};
 use crate::operator_key::OperatorKey;
 use crate::rate_limit::Failures;
-use crate::wire::fields::unknown;
 use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
@@ -54,15 +53,8 @@ impl<S> Operator<S> {
             self.failures.count(request.context.peer)?;
             return Err(failure.into());
         }
-        let mut problems = Vec::new();
-        for (n, (name, _)) in request.query.iter().enumerate() {
-            if !O::QUERY.iter().any(|known| known.name == *name) {
-                problems.push(unknown("parameter", name));
-            } else if request.query[..n].iter().any(|(before, _)| before == name) {
-                problems.push(format!("{name}: is there twice"));
-            }
-        }
-        if problems.is_empty() { Ok(&self.store) } else { Err(OperatorFailure::BadFields(problems).into()) }
+        request.query.of::<O>().good()?;
+        Ok(&self.store)
     }
 }
 
