@@ -221,12 +221,14 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::imports::{base, buyer, created, moved};
+    use crate::testing::imports::{base, buyer, created, moved, terms_replaced};
     use crate::testing::samples::*;
 
     #[test]
     fn each_change_has_its_event() {
         let revoked = Change::KeyRevoked { partner: partner(1), key: key_id(2), at: at(2) };
+        let expires = Change::KeyExpirySet { partner: partner(1), key: key_id(2), at: at(2) };
+        let key_of_2 = offer_key(1, 2);
         for (change, subject) in [
             (partner_put(1, None), Some(Subject::PartnerCreated)),
             (Change::KeyAdded(key(1, 2)), Some(Subject::KeyCreated(key_id(2)))),
@@ -234,7 +236,12 @@ mod tests {
             (Change::KeyUsed { key: key(1, 1).hash, at: at(1) }, None),
             (application_put(1), Some(Subject::ApplicationCreated(application(1)))),
             (created(offer_key(1, 2)), Some(offer_key(1, 2).reached(Status::Offered))),
-            (Change::TermsReplaced { offer: offer_key(1, 2), terms: terms() }, None),
+            (Change::TermsReplaced { offer: key_of_2, terms: terms(), before: None }, None),
+            (
+                terms_replaced(key_of_2),
+                Some(Subject::Terms { application: key_of_2.application, offer: key_of_2.offer }),
+            ),
+            (expires, Some(Subject::KeyExpirySet(key_id(2)))),
             (moved(offer_key(1, 2), Status::Archived), Some(offer_key(1, 2).reached(Status::Archived))),
             (buyer(1, 2, description()), Some(Subject::Buyer(buyer_id(2)))),
         ] {

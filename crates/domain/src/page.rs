@@ -1,4 +1,11 @@
-//! Lists, a page at a time.
+//! Lists, a page at a time. What a page costs does not depend on how much a store holds.
+
+/// The most entries that a store looks at for a page: of an index, of a table or of its log.
+pub const ENTRIES: usize = 20_000;
+
+/// The most offers or buyers that a store reads for a page, whatever its limit: an index says which, but each is kept
+/// apart, and can be long.
+pub const RECORDS: usize = 200;
 
 /// Which part of a list is wanted: up to `limit` items that come after `after` in the list's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

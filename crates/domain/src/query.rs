@@ -123,6 +123,11 @@ impl FindOffers {
         self.status.is_none_or(|status| standing.seen_at(self.now).status == status)
             && self.expires_before.is_none_or(|end| standing.expiry_at.is_some_and(|expiry| expiry < end))
     }
+
+    /// Whether an offer that is stored with this status can be wanted: one that has expired may be stored as Offered.
+    pub fn may_be_stored_as(&self, stored: Status) -> bool {
+        self.status.is_none_or(|wanted| stored == wanted || (stored, wanted) == (Status::Offered, Status::Expired))
+    }
 }
 
 /// A place in a list of buyers. As text, the two ids with a colon between them.
@@ -189,6 +194,12 @@ impl EventTypes {
     /// Whether the type of an event is in the set.
     pub const fn contains(self, subject: &Subject) -> bool {
         self.0 & (1 << subject.type_index()) != 0
+    }
+
+    /// Whether the type of the event that an offer reaches a status is in the set.
+    pub const fn contains_status(self, status: Status) -> bool {
+        let (application, offer) = (ApplicationId::from_bytes([0; 16]), OfferId::from_bytes([0; 16]));
+        self.contains(&Subject::Offer { application, offer, status })
     }
 
     /// What is in both sets.
@@ -344,10 +355,28 @@ mod tests {
         assert!(wants(Some(Status::Offered), None, 9) && !wants(Some(Status::Offered), None, 10));
         assert!(wants(Some(Status::Expired), None, 10) && !wants(Some(Status::Expired), None, 9));
         assert!(wants(None, Some(11), 0) && !wants(None, Some(10), 0));
+        for (wanted, seen) in Status::ALL.iter().flat_map(|wanted| [(*wanted, 9), (*wanted, 10)]) {
+            let window = Window { after: None, limit: 1 };
+            let status = Some(wanted);
+            let query = FindOffers { of: OffersOf::All, status, expires_before: None, now: at(seen), window };
+            for status in Status::ALL.iter().copied() {
+                assert!(
+                    query.may_be_stored_as(status) || !query.wants(&Standing { status, ..standing }),
+                    "{wanted} {status}"
+                );
+            }
+        }
         let never = Standing { expiry_at: None, ..standing };
         let window = Window { after: None, limit: 1 };
         let query = FindOffers { of: OffersOf::All, status: None, expires_before: Some(at(11)), now: at(0), window };
         assert!(!query.wants(&never));
+    }
+
+    #[test]
+    fn a_set_of_types_says_which_statuses_it_has() {
+        let types = EventTypes::those(|name| name == "offer.created" || name == "buyer.created");
+        let found: Vec<_> = Status::ALL.iter().copied().filter(|status| types.contains_status(*status)).collect();
+        assert_eq!(found, [Status::Offered]);
     }
 
     #[test]

@@ -50,7 +50,7 @@ enum Experiment {
     /// A power cut is simulated: ext4 on a loop device that is shut down without its journal being written. That needs
     /// root; without it only the kills are done, and the report says so.
     Durability(durability::Arguments),
-    /// Measures what a large store costs: export, import, speed, memory, disk, reopening
+    /// Measures what a large store costs: lists, export, import, speed, memory, disk, reopening
     ///
     /// Takes some minutes, and 10 GB below target/scale.
     Scale(scale::Arguments),

@@ -68,7 +68,7 @@ impl<S: Commands + Queries> GetBuyerApi<S> {
         let (store, caller, _turn) = self.0.admit(&credentials, Scope::ReadBuyers, &context).await?;
         let id = path.0.ok_or(Failure::BuyerNotFound)?;
         let found = store.find_buyer(query::Scope::Partner(caller.partner), id).await?.ok_or(Failure::BuyerNotFound)?;
-        query.of::<GetBuyer>().none()?;
+        query.of::<GetBuyer>().good()?;
         let (body, tag) = tagged(&Buyer::from(found));
         Ok(if known.has(&tag) { Found::Unchanged(tag) } else { Found::Buyer(body, tag) })
     }

@@ -73,7 +73,7 @@ impl<S: Commands + Queries> GetOfferApi<S> {
         let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
         let found = store.find_offer(application, offer, context.at).await?;
         let found = found.filter(|found| found.partner == caller.partner).ok_or(Failure::OfferNotFound)?;
-        query.of::<GetOffer>().none()?;
+        query.of::<GetOffer>().good()?;
         let (body, tag) = tagged(&Offer::from(found));
         Ok(if known.has(&tag) { Found::Unchanged(tag) } else { Found::Offer(body, tag) })
     }

@@ -54,7 +54,7 @@ impl<S: Commands + Queries> ListBuyersApi<S> {
     ) -> Result<Listed, Failed<ListBuyers>> {
         let (store, caller, _turn) = self.0.admit(&credentials, Scope::ReadBuyers, &context).await?;
         let mut parameters = query.of::<ListBuyers>();
-        let registration_number = parameters.get(REGISTRATION_NUMBER.name, |text| Ok::<_, Infallible>(text.to_owned()));
+        let registration_number = parameters.get(&REGISTRATION_NUMBER, |text| Ok::<_, Infallible>(text.to_owned()));
         let window = parameters.window(BuyerCursor::parse)?;
         let scope = query::Scope::Partner(caller.partner);
         let page = store.find_buyers(FindBuyers { scope, registration_number, window }).await?;

@@ -67,7 +67,7 @@ impl<S: Commands + Queries> ListEventsApi<S> {
     ) -> Result<Listed, Failed<ListEvents>> {
         let (store, caller, _turn) = self.0.admit(&credentials, Scope::ReadEvents, &context).await?;
         let mut parameters = query.of::<ListEvents>();
-        let wanted = parameters.get(TYPE.name, type_named).unwrap_or(EventTypes::ALL);
+        let wanted = parameters.get(&TYPE, type_named).unwrap_or(EventTypes::ALL);
         let window = parameters.window(Cursor::parse)?;
         let cursor = window.after.unwrap_or_default();
         let scope = query::Scope::Partner(caller.partner);

@@ -65,7 +65,7 @@ impl<S: Commands + Queries> ListOffersApi<S> {
         let found = store.find_application(application).await?;
         found.filter(|found| found.partner == caller.partner).ok_or(Failure::OfferNotFound)?;
         let mut parameters = query.of::<ListOffers>();
-        let status = parameters.get(STATUS.name, |text| one_of(Some(text), Status::ALL, Status::name));
+        let status = parameters.get(&STATUS, |text| one_of(Some(text), Status::ALL, Status::name));
         // A cursor of another application's list is none of this one's.
         let cursor = |text: &str| OfferCursor::parse(text).filter(|cursor| cursor.application == application);
         let window = parameters.window(cursor)?;

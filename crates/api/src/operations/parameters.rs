@@ -19,7 +19,7 @@ pub(crate) const AFTER_SEQUENCE: Parameter = Parameter {
 /// How many items are wanted.
 pub(crate) const LIMIT: Parameter = Parameter {
     name: "limit",
-    description: "The most items that are wanted.",
+    description: "The most items that are wanted. A page of offers or buyers has 200 at most, and then a `next`.",
     schema: || json!({ "type": "integer", "format": "int32", "default": 100, "maximum": 500.0, "minimum": 1.0 }),
 };
 

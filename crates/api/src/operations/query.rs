@@ -1,11 +1,14 @@
-//! The query of a partner's read. Taking it never fails, so that a caller is authenticated first.
+//! The query of a request, the same for partners and for the operator. Taking it never fails, so that a caller is authenticated
+//! first; each side has its own failure for what is wrong with it.
 //!
 //! What an operation does not know is refused, and so is what is there twice: a filter that is misspelt and ignored would
 //! answer with everything, and nobody would notice. `AcceptOffer`, `CreateBuyer` and `DeclineOffer` have no parameters and
 //! ignore all, as they always have.
 
-use super::{Operation, parameters};
+use super::{Operation, Parameter, parameters};
 use crate::failure::Failure;
+use crate::operator_failure::OperatorFailure;
+use crate::side::Shape;
 use crate::wire::fields::unknown;
 use lendpay_domain::page::Window;
 use poem::{FromRequest, Request, RequestBody};
@@ -31,7 +34,11 @@ impl Query {
                 problems.push(format!("{name}: is there twice"));
             }
         }
-        Parameters { query: &self.0, problems }
+        let refuse: fn(Vec<String>) -> Failure = match O::SHAPE {
+            Shape::Operator => |problems| OperatorFailure::BadFields(problems).into(),
+            Shape::Lending | Shape::Payments => Failure::BadParameters,
+        };
+        Parameters { query: &self.0, problems, refuse }
     }
 }
 
@@ -39,6 +46,8 @@ impl Query {
 pub(crate) struct Parameters<'a> {
     query: &'a [(String, String)],
     problems: Vec<String>,
+    /// What the side answers to them.
+    refuse: fn(Vec<String>) -> Failure,
 }
 
 impl<'a> Parameters<'a> {
@@ -47,20 +56,20 @@ impl<'a> Parameters<'a> {
     }
 
     /// A parameter, if it is there and good.
-    pub fn get<T, E: Display>(&mut self, name: &str, read: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
-        let read = read(self.find(name)?);
-        read.map_err(|problem| self.problems.push(format!("{name}: {problem}"))).ok()
+    pub fn get<T, E: Display>(&mut self, parameter: &Parameter, read: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
+        let read = read(self.find(parameter.name)?);
+        read.map_err(|problem| self.problems.push(format!("{}: {problem}", parameter.name))).ok()
     }
 
     /// The window that `after` and `limit` ask for, if all parameters are good; `cursor` reads the first.
     pub fn window<C>(mut self, cursor: impl Fn(&str) -> Option<C>) -> Result<Window<C>, Failure> {
         let window = parameters::window(self.find("after"), self.find("limit"), cursor);
         let window = window.map_err(|mut problems| self.problems.append(&mut problems)).ok();
-        window.filter(|_| self.problems.is_empty()).ok_or(Failure::BadParameters(self.problems))
+        window.filter(|_| self.problems.is_empty()).ok_or_else(|| (self.refuse)(self.problems))
     }
 
-    /// Refuses every parameter: the operation has none.
-    pub fn none(self) -> Result<(), Failure> {
-        if self.problems.is_empty() { Ok(()) } else { Err(Failure::BadParameters(self.problems)) }
+    /// An error if anything was wrong so far.
+    pub fn good(self) -> Result<(), Failure> {
+        if self.problems.is_empty() { Ok(()) } else { Err((self.refuse)(self.problems)) }
     }
 }

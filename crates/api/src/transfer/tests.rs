@@ -168,7 +168,7 @@ fn an_earlier_file_of_format_2_is_read() {
     let kept = format!("{kept}}}}}\n");
     early.extend(kept.as_bytes());
     let end = String::from_utf8(lines.end()).expect("UTF-8").replace("\"keyExpiry\":0,", "");
-    let hash = |bytes: &[u8]| hex(&<sha2::Sha256 as sha2::Digest>::digest(bytes));
+    let hash = |bytes: &[u8]| crate::hex::write(&<sha2::Sha256 as sha2::Digest>::digest(bytes));
     early.extend(end.replace(&hash(line.as_bytes()), &hash(kept.as_bytes())).as_bytes());
     let [read] = &read(&early).expect("complete")[..] else { panic!("one record") };
     assert!(read.change.replaced().is_none() && read.event().is_none(), "no event, as it was then");

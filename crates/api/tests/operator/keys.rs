@@ -54,7 +54,7 @@ async fn a_key_ends_at_its_expiry() {
 async fn a_key_can_be_made_to_expire_and_never_later_than_was_said() {
     let context = Context::new().await;
     let key = context.partner(1).await;
-    let list = || context.get(&keys(1));
+    let list = async || context.get(&keys(1)).await;
     let path = format!("{}/{}", keys(1), list().await.is(200)["items"][0]["keyId"].as_str().expect("an id"));
     let expiry = format!("{path}/expiry");
     let at = |seconds: i64| json!({ "expiresAt": crate::context::moment(seconds).to_rfc3339() });

@@ -3,9 +3,13 @@
 //! | module | subject |
 //! |---|---|
 //! | `growth` | speed, memory, disk and reopening of a store with few offers and one with many, side by side |
+//! | `lists` | pages of lists, by each filter, with few offers and buyers and with many, on both kinds of store |
+//! | `listed` | the file that these stores are imported from |
 //! | `transfer` | export from a running service, import, and the export of what was imported |
 
 mod growth;
+mod listed;
+mod lists;
 mod transfer;
 
 use crate::fill;
@@ -22,6 +26,9 @@ pub struct Arguments {
     /// How many offers are exported and imported.
     #[arg(long, default_value_t = 1_000_000)]
     exported: usize,
+    /// How many offers, and as many buyers, the store holds whose lists are read.
+    #[arg(long, default_value_t = 1_000_000)]
+    listed: usize,
     /// Memory for the store's cache, in MiB.
     #[arg(long, default_value_t = 1_024)]
     cache: u32,
@@ -35,11 +42,16 @@ pub struct Arguments {
 
 const MIB: f64 = 1024.0 * 1024.0;
 
-/// Builds the service and measures both.
+/// Builds the service and measures all of it.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let lab = Lab::new("scale", !arguments.unoptimized, &["lendpay"])?;
-    lab.needs("load")?;
+    if arguments.offers > 0 || arguments.exported > 0 {
+        lab.needs("load")?;
+    }
     let place = Place { lab, cache: arguments.cache.to_string() };
+    if arguments.listed > 0 {
+        lists::measure(&place, arguments.listed)?;
+    }
     if arguments.exported > 0 {
         transfer::measure(&place, arguments.exported)?;
     }

@@ -21,8 +21,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The version of the index: an index that has another one is rebuilt. To be raised with every change of what a table
-/// holds.
-pub(super) const LAYOUT: u32 = 3;
+/// holds, and of what an event is or is looked for by, which filters hold.
+pub(super) const LAYOUT: u32 = 4;
 
 /// The key of the note that says how far the index has come.
 const REACHED: &[u8] = b"reached";
@@ -142,9 +142,15 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// Sets a value of the index. `buffer` is for its bytes.
-    fn put(&self, buffer: &mut Vec<u8>, table: Table, key: &[u8], value: &impl Serialize) -> Result<(), Problem> {
+    pub(super) fn put(
+        &self,
+        buffer: &mut Vec<u8>,
+        table: Table,
+        key: &[u8],
+        value: &impl Serialize,
+    ) -> Result<(), Problem> {
         buffer.clear();
-        codec::seal(value, buffer).expect("a value of the index is shorter than the entry that it comes from");
+        codec::seal(value, buffer).expect("a value of the index is shorter than the entries that it comes from");
         self.index.insert(table, key, buffer)
     }
 

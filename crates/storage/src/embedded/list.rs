@@ -1,9 +1,12 @@
-//! Lists, a page at a time. They run on the caller's thread and look at a bounded number of records.
+//! Lists, a page at a time. They run on the caller's thread, where others come to their turn in between, and look at a
+//! bounded number of entries.
 
 use super::EmbeddedStore;
 use super::index::sled::SledIndex;
 use super::index::{BuyerValue, Index, Items, OfferValue, Table, buyer_key, offer_key, pair, unsealed};
+use super::work::Work;
 use crate::codec;
+use crate::records::PartnerRecord;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::command::{OfferRef, Values as _};
 use lendpay_domain::key::KeyInUse;
@@ -19,48 +22,50 @@ use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreErr
 use serde::Deserialize;
 use std::ops::Bound;
 
-/// The most records that one page looks at: some milliseconds.
-pub(super) const LOOKED_AT: usize = 20_000;
+/// A key of the index.
+type Key = <SledIndex as Index>::Bytes;
 
 /// Keys and values of the index, in order.
-type Records = Items<<SledIndex as Index>::Bytes>;
+type Records = Items<Key>;
 
 impl EmbeddedStore {
-    pub(super) fn partners(&self, query: &FindPartners) -> Answer<Page<Partner, PartnerId>> {
-        self.health.working()?;
-        // Partners are few and this is asked rarely, so it looks at all of them.
-        let parties = self.base.parties();
-        let wanted = parties.partners.values().filter(|partner| query.wants(partner)).cloned();
-        Ok(sorted(wanted, query.window, |partner| partner.id))
+    pub(super) async fn partners(&self, query: &FindPartners, work: &mut Work) -> Answer<Page<Partner, PartnerId>> {
+        let after = query.window.after.map(PartnerId::to_bytes);
+        let (table, records) = (Table::Partners, self.all_of(Table::Partners, after));
+        let found = self.part(records, query.window.limit, work, |key, value, _| {
+            let partner: PartnerRecord<'_> = self.value(table, key, value)?;
+            let partner = self.read(|base| Partner::try_from(partner).map_err(|_| base.corrupt(table, key)))?;
+            Ok(Some(partner).filter(|partner| query.wants(partner)))
+        });
+        found.await?.page(|key| last_id(key).map(PartnerId::from_bytes))
     }
 
-    pub(super) fn applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
+    pub(super) async fn applications(
+        &self,
+        query: FindApplications,
+        work: &mut Work,
+    ) -> Answer<Page<Application, ApplicationId>> {
         let FindApplications { scope, window } = query;
         let after = window.after.map(ApplicationId::to_bytes);
         let (table, records) = self.records(scope, [Table::Applications, Table::ApplicationsOf], after);
-        let found = self.part(records, window.limit, |key, value| {
+        let found = self.part(records, window.limit, work, |key, value, _| {
             let id = ApplicationId::from_bytes(last_id(key)?);
             let partner = match scope {
                 Scope::All => PartnerId::from_bytes(self.value(table, key, value)?),
                 Scope::Partner(partner) => partner,
             };
             Ok(Some(Application { id, partner }))
-        })?;
-        let next = found.next.map(|key| last_id(&key)).transpose()?.map(ApplicationId::from_bytes);
-        Ok(Page { items: found.items, next })
+        });
+        found.await?.page(|key| last_id(key).map(ApplicationId::from_bytes))
     }
 
-    pub(super) fn offers(&self, query: &FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+    pub(super) async fn offers(&self, query: &FindOffers, work: &mut Work) -> Answer<Page<Offer, OfferCursor>> {
         let after = query.window.after;
         let records = match query.of {
-            OffersOf::Partner(partner) => return self.offers_of_partner(partner, query),
+            OffersOf::Partner(partner) => return self.offers_of_partner(partner, query, work).await,
             OffersOf::All => {
                 let after = after.map(|after| offer_key(after.application, after.offer));
-                self.base.index.range(
-                    Table::Offers,
-                    bytes(&after.map_or(Bound::Unbounded, Bound::Excluded)),
-                    Bound::Unbounded,
-                )
+                self.all_of(Table::Offers, after)
             }
             OffersOf::Application(application) => {
                 if after.is_some_and(|after| after.application > application) {
@@ -69,36 +74,41 @@ impl EmbeddedStore {
                 self.offers_after(application, after)
             }
         };
-        let found = self.part(records, query.window.limit, |key, value| self.wanted(query, key, value))?;
-        Ok(Page { items: found.items, next: found.next.as_deref().map(offer_at).transpose()? })
+        let read = |key: &[u8], value: &[u8], work: &mut Work| self.wanted(query, key, value, work);
+        self.part(records, query.window.limit, work, read).await?.page(offer_at)
     }
 
-    /// Offers of one application after the other. An application counts as a record too: many can be without offers.
-    fn offers_of_partner(&self, partner: PartnerId, query: &FindOffers) -> Answer<Page<Offer, OfferCursor>> {
+    /// Offers of one application after the other. An application counts as an entry too: many can be without offers.
+    async fn offers_of_partner(
+        &self,
+        partner: PartnerId,
+        query: &FindOffers,
+        work: &mut Work,
+    ) -> Answer<Page<Offer, OfferCursor>> {
         let after = query.window.after;
         let first = after.map_or([0; 16], |after| after.application.to_bytes());
         let (from, to) = (pair(partner.to_bytes(), first), pair(partner.to_bytes(), LAST));
         let mut applications =
             self.base.index.range(Table::ApplicationsOf, Bound::Included(&from), Bound::Included(&to));
-        let (mut page, mut last, mut looked_at) = (Page { items: Vec::new(), next: None }, after, 0);
+        let (mut page, mut last) = (Page { items: Vec::new(), next: None }, after);
         while let Some((key, _)) = self.look_up(|_| applications.next().transpose())? {
+            if page.items.len() >= query.window.limit || work.is_done() {
+                page.next = last;
+                break;
+            }
             let application = ApplicationId::from_bytes(last_id(key.as_ref())?);
-            let mut records = self.offers_after(application, after);
-            while let Some((key, value)) = self.look_up(|_| records.next().transpose())? {
-                if page.items.len() >= query.window.limit || looked_at >= LOOKED_AT {
-                    page.next = last;
-                    return Ok(page);
-                }
-                page.items.extend(self.wanted(query, key.as_ref(), value.as_ref())?);
-                last = Some(offer_at(key.as_ref())?);
-                looked_at += 1;
+            let records = self.offers_after(application, after);
+            let limit = query.window.limit - page.items.len();
+            let read = |key: &[u8], value: &[u8], work: &mut Work| self.wanted(query, key, value, work);
+            let part = self.part(records, limit, work, read).await?;
+            page.items.extend(part.items);
+            if let Some(next) = part.next {
+                page.next = Some(offer_at(&next)?);
+                break;
             }
             last = Some(OfferCursor { application, offer: OfferId::from_bytes(LAST) });
-            looked_at += 1;
-            if looked_at > LOOKED_AT {
-                page.next = last;
-                return Ok(page);
-            }
+            work.entries += 1;
+            work.turn().await;
         }
         Ok(page)
     }
@@ -110,17 +120,18 @@ impl EmbeddedStore {
     }
 
     /// The offer of a record, if it is wanted.
-    fn wanted(&self, query: &FindOffers, key: &[u8], value: &[u8]) -> Answer<Option<Offer>> {
+    fn wanted(&self, query: &FindOffers, key: &[u8], value: &[u8], work: &mut Work) -> Answer<Option<Offer>> {
         let OfferCursor { application, offer: id } = offer_at(key)?;
         let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
         let stored = self.read(|base| stored.map_err(|_| base.corrupt(Table::Offers, key)))?;
         if !query.wants(&stored.standing) {
             return Ok(None);
         }
+        work.records += 1;
         Ok(Some(self.offer(OfferRef { application, id, stored })?.seen_at(query.now)))
     }
 
-    pub(super) fn buyers(&self, query: &FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
+    pub(super) async fn buyers(&self, query: &FindBuyers, work: &mut Work) -> Answer<Page<Buyer, BuyerCursor>> {
         let (from, to) = match query.scope {
             Scope::All => ([0; 16], LAST),
             Scope::Partner(partner) => (partner.to_bytes(), partner.to_bytes()),
@@ -129,16 +140,17 @@ impl EmbeddedStore {
         let first = pair(from, [0; 16]);
         let from = after.filter(|after| *after >= first).map_or(Bound::Included(first), Bound::Excluded);
         let records = self.base.index.range(Table::Buyers, bytes(&from), Bound::Included(&pair(to, LAST)));
-        let found = self.part(records, query.window.limit, |key, value| {
+        let found = self.part(records, query.window.limit, work, |key, value, work| {
             let value: BuyerValue = self.value(Table::Buyers, key, value)?;
             if query.registration_number.as_ref().is_some_and(|number| !value.may_have(number)) {
                 return Ok(None);
             }
             let BuyerCursor { partner, buyer: id } = buyer_of(key)?;
+            work.records += 1;
             let buyer = self.read(|base| base.buyer_at(partner, id, value.place))?.buyer(id);
             Ok(Some(buyer).filter(|buyer| query.wants(buyer.partner, &buyer.description)))
-        })?;
-        Ok(Page { items: found.items, next: found.next.map(|key| buyer_of(&key)).transpose()? })
+        });
+        found.await?.page(buyer_of)
     }
 
     pub(super) fn keys(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
@@ -156,12 +168,15 @@ impl EmbeddedStore {
     /// Records after an id: everybody's by the first table, or a partner's by the second.
     fn records(&self, scope: Scope, [all, of]: [Table; 2], after: Option<[u8; 16]>) -> (Table, Records) {
         match scope {
-            Scope::All => {
-                let from = after.map_or(Bound::Unbounded, Bound::Excluded);
-                (all, self.base.index.range(all, bytes(&from), Bound::Unbounded))
-            }
+            Scope::All => (all, self.all_of(all, after)),
             Scope::Partner(partner) => (of, self.records_of(of, partner.to_bytes(), after)),
         }
+    }
+
+    /// Records of a table after a key.
+    fn all_of<const N: usize>(&self, table: Table, after: Option<[u8; N]>) -> Records {
+        let from = after.map_or(Bound::Unbounded, Bound::Excluded);
+        self.base.index.range(table, bytes(&from), Bound::Unbounded)
     }
 
     /// Records of a table of pairs whose first id is `first`, after a second id.
@@ -171,28 +186,30 @@ impl EmbeddedStore {
     }
 
     /// A value of the index.
-    fn value<'a, T: Deserialize<'a>>(&self, table: Table, key: &[u8], value: &'a [u8]) -> Answer<T> {
+    pub(super) fn value<'a, T: Deserialize<'a>>(&self, table: Table, key: &[u8], value: &'a [u8]) -> Answer<T> {
         let value = codec::unseal(value);
         self.read(|base| value.map_err(|_| base.corrupt(table, key)))
     }
 
     /// Up to `limit` items of records: what `read` makes of one, if it is wanted.
-    fn part<T>(
+    async fn part<T>(
         &self,
         mut records: Records,
         limit: usize,
-        mut read: impl FnMut(&[u8], &[u8]) -> Answer<Option<T>>,
+        work: &mut Work,
+        mut read: impl FnMut(&[u8], &[u8], &mut Work) -> Answer<Option<T>>,
     ) -> Answer<Part<T>> {
         let mut part = Part { items: Vec::new(), next: None };
         let mut last = None;
-        for looked_at in 0.. {
-            let Some((key, value)) = self.look_up(|_| records.next().transpose())? else { break };
-            if part.items.len() >= limit || looked_at >= LOOKED_AT {
+        while let Some((key, value)) = self.look_up(|_| records.next().transpose())? {
+            if part.items.len() >= limit || work.is_done() {
                 part.next = last;
                 break;
             }
-            part.items.extend(read(key.as_ref(), value.as_ref())?);
-            last = Some(key.as_ref().to_vec());
+            work.entries += 1;
+            part.items.extend(read(key.as_ref(), value.as_ref(), work)?);
+            last = Some(key);
+            work.turn().await;
         }
         Ok(part)
     }
@@ -201,7 +218,15 @@ impl EmbeddedStore {
 struct Part<T> {
     items: Vec<T>,
     /// The last key that was looked at, if there are more.
-    next: Option<Vec<u8>>,
+    next: Option<Key>,
+}
+
+impl<T> Part<T> {
+    /// The page that the part is; `cursor` is what a key stands for.
+    fn page<C>(self, cursor: impl Fn(&[u8]) -> Answer<C>) -> Answer<Page<T, C>> {
+        let next = self.next.map(|key| cursor(key.as_ref())).transpose()?;
+        Ok(Page { items: self.items, next })
+    }
 }
 
 /// The part of a list in memory that a window names.
@@ -243,3 +268,6 @@ fn buyer_of(key: &[u8]) -> Answer<BuyerCursor> {
 fn last_id(key: &[u8]) -> Answer<[u8; 16]> {
     key.last_chunk().copied().ok_or(StoreError::Corrupt)
 }
+
+#[cfg(test)]
+mod tests;

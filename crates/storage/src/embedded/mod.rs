@@ -8,7 +8,9 @@
 //! | `writer` | decides groups, writes and syncs them, applies them; its thread, checkpoints, the watchdog |
 //! | `mark`, `recovery` | what can be trusted when a store is opened; rebuilding the rest from the log |
 //! | `open` | settings, errors of opening, the threads of a store |
-//! | `read`, `list` | reads, on the caller's thread |
+//! | `read`, `list`, `events` | reads, on the caller's thread |
+//! | `filters` | which events a block of the log can hold |
+//! | `work` | what a page may cost |
 //! | `export`, `import` | all records, out and in |
 //! | `calls` | calls that changed nothing, in files beside the log |
 //! | `published`, `backup` | the log as it is copied while the store runs; the copy |
@@ -20,7 +22,9 @@
 mod backup;
 mod base;
 mod calls;
+mod events;
 mod export;
+mod filters;
 mod health;
 mod import;
 mod index;
@@ -36,6 +40,7 @@ mod recovery;
 #[cfg(test)]
 mod simulation;
 mod verify;
+mod work;
 mod writer;
 
 pub use backup::{BackupError, EmbeddedBackup};

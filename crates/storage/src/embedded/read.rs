@@ -1,20 +1,20 @@
-//! Reads. They run on the caller's thread, without waiting for the committer, and see only what is published.
+//! Reads. They run on the caller's thread, without waiting for the committer, and see only what is published. Lists are in
+//! `list` and `events`.
 
 use super::EmbeddedStore;
 use super::base::Base;
 use super::health::Health;
 use super::index::BuyerValue;
 use super::index::sled::SledIndex;
-use super::list::LOOKED_AT;
 use super::log::frame::Frame;
 use super::log::{Frames, Place, ReadError};
 use super::panics;
 use super::problem::Problem;
+use super::work::Work;
 use crate::codec::CodecError;
 use lendpay_domain::buyer::Buyer;
-use lendpay_domain::change::Record;
 use lendpay_domain::command::{OfferRef, Values};
-use lendpay_domain::event::{Event, EventPage};
+use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
@@ -48,7 +48,7 @@ impl Queries for EmbeddedStore {
     }
 
     async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
-        self.offers(&query)
+        self.offers(&query, &mut Work::default()).await
     }
 
     async fn find_partner(&self, id: PartnerId) -> Answer<Option<Partner>> {
@@ -56,7 +56,7 @@ impl Queries for EmbeddedStore {
     }
 
     async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
-        self.partners(&query)
+        self.partners(&query, &mut Work::default()).await
     }
 
     async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
@@ -64,11 +64,11 @@ impl Queries for EmbeddedStore {
     }
 
     async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
-        self.applications(query)
+        self.applications(query, &mut Work::default()).await
     }
 
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
-        self.buyers(&query)
+        self.buyers(&query, &mut Work::default()).await
     }
 
     async fn find_buyer(&self, scope: Scope, id: BuyerId) -> Answer<Option<Buyer>> {
@@ -85,37 +85,8 @@ impl Queries for EmbeddedStore {
         Ok(None)
     }
 
-    async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
-        // No sequence is as great as the greatest number.
-        let first = after.saturating_add(1);
-        // The end is read first: the position of a frame is noted before the end that includes it is published.
-        let end = self.base.log.end();
-        let from = self.look_up(|base| base.frame_of(first))?;
-        let (mut events, mut more, mut seen) = (Vec::<Event>::new(), false, after);
-        each_frame(&mut self.base.log.frames(from, end), &self.health, |mut frame| {
-            if frame.next_sequence() <= first {
-                return Ok(true);
-            }
-            while let Some((sequence, entry, _)) = frame.next()? {
-                let event = entry.record(sequence).map(|record: Record| record.event())?;
-                if let Some(event) = event.filter(|event| sequence >= first && filter.wants(event)) {
-                    if events.len() >= limit {
-                        more = true;
-                        return Ok(false);
-                    }
-                    events.push(event);
-                }
-            }
-            seen = frame.next_sequence() - 1;
-            Ok(seen - after < LOOKED_AT as u64)
-        })?;
-        let last = self.base.log.last();
-        let next = if more {
-            Some(events.last().map_or(after, |event| event.sequence))
-        } else {
-            Some(seen).filter(|seen| *seen < last)
-        };
-        Ok(EventPage { history: self.history(), last, events, next })
+    async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
+        self.events(&query, &mut Work::default()).await
     }
 }
 

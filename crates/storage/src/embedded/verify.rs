@@ -216,6 +216,7 @@ impl<R: FnMut(Finding)> Check<R> {
         }
         let rebuilt = SledOpener { path: scratch.0.join("rebuilt"), cache: cache / 2 };
         let rebuilt = recovery::attempt(&rebuilt, log, log.head.start(), end, |_| Ok(()))?;
+        rebuilt.make_filters()?;
         for (table, _) in Table::ALL {
             match table {
                 Table::Notes => {}

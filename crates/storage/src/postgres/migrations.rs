@@ -7,7 +7,7 @@
 //! Columns are what statements look for, order or compare, and what events say; `body` and `terms` are sealed records (`codec`)
 //! of everything else. Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it
 //! (`…_ns`, 0 to 999). `ordered_at` is the time of the last change, see `order`. The change that created a buyer is in the buyer's
-//! row only. A change without a sequence of its own, from an import, has a negative one.
+//! row only. An offer's `expiry_at`, to the microsecond, is in its terms too: a list by expiry reads no others then. A change without a sequence of its own, from an import, has a negative one.
 
 use super::address::{PostgresAddress, chain};
 use super::{OpenError, PostgresOptions, pool};
@@ -49,6 +49,7 @@ const STEPS: [&str; 19] = [
         application_id uuid NOT NULL,
         offer_id uuid NOT NULL,
         terms bytea NOT NULL,
+        expiry_at timestamptz,
         status text NOT NULL,
         status_changed_at timestamptz NOT NULL,
         status_changed_at_ns smallint NOT NULL,

@@ -2,14 +2,14 @@
 
 use super::PostgresStore;
 use super::error::DbError;
-use super::rows::{self, kept};
+use super::rows::{self, EventRows, kept, micros};
 use super::session::{Parameters, Session, persist};
 use super::statements as sql;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
-use lendpay_domain::offer::Offer;
-use lendpay_domain::page::{Page, Window};
+use lendpay_domain::offer::{Offer, Status};
+use lendpay_domain::page::{ENTRIES, Page, RECORDS, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
     Application, BuyerCursor, EventFilter, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
@@ -18,6 +18,7 @@ use lendpay_domain::query::{
 use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 use uuid::Uuid;
 
 impl PostgresStore {
@@ -33,15 +34,22 @@ impl PostgresStore {
     }
 
     /// Reads rows as what they stand for.
-    async fn read_as<T>(
+    pub(super) async fn read_as<T>(
         &self,
         sql: &'static str,
         parameters: Parameters<'_>,
         read: impl Fn(&Row) -> rows::Read<T>,
     ) -> Answer<Vec<T>> {
-        let found = self.read(sql, parameters).await?;
-        let read: Result<Vec<_>, _> = found.iter().map(read).collect();
-        read.map_err(|damaged| self.groups.health.noted(&damaged.into()))
+        /// After so many rows others come to their turn: some 100 µs.
+        const TURN: usize = 64;
+        let mut values = Vec::new();
+        for row in self.read(sql, parameters).await? {
+            values.push(read(&row).map_err(|damaged| self.groups.health.noted(&damaged.into()))?);
+            if values.len() % TURN == 0 {
+                tokio::task::yield_now().await;
+            }
+        }
+        Ok(values)
     }
 
     /// Reads the one row that there may be.
@@ -91,10 +99,11 @@ impl Queries for PostgresStore {
         if self.find_partner(partner).await?.is_none() {
             return Ok(None);
         }
-        let (after, looked_at) = (window.after.map(KeyId::uuid), one_more(window.limit));
-        let keys = self.read_as(sql::LIST_KEYS, &[&partner.uuid(), &after, &looked_at], rows::key).await?;
-        let keys = keys.into_iter().map(|row| row.value);
-        Ok(Some(part(keys, looked_at, window.limit, |_| true, |item: &KeyInUse| item.key.id)))
+        let Some(from) = next(window.after.map(KeyId::uuid)) else { return Ok(Some(end())) };
+        let parameters: Parameters<'_> = &[&partner.uuid(), &from, &one_more(window.limit)];
+        let keys = self.read_as(sql::LIST_KEYS, parameters, rows::key).await?;
+        let keys = keys.into_iter().map(|row| (row.value.key.id, Some(row.value)));
+        Ok(Some(part(keys, window.limit, false)))
     }
 
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
@@ -120,12 +129,18 @@ impl Queries for PostgresStore {
     }
 
     async fn find_partners(&self, query: FindPartners) -> Answer<Page<Partner, PartnerId>> {
-        let (after, limit) = (query.window.after.map(PartnerId::uuid), query.window.limit);
-        let filtered = query.name.is_some() || query.oauth_client_id.is_some();
-        let looked_at = if filtered { LOOKED_AT } else { one_more(limit) };
-        let partners = self.read_as(sql::LIST_PARTNERS, &[&after, &looked_at], rows::partner).await?;
-        let partners = partners.into_iter().map(|row| row.value);
-        Ok(part(partners, looked_at, limit, |partner| query.wants(partner), |partner| partner.id))
+        let limit = query.window.limit;
+        let Some(from) = next(query.window.after.map(PartnerId::uuid)) else { return Ok(end()) };
+        // A name is looked for in all of them; they are few.
+        let read = if query.name.is_some() { LOOKED_AT } else { one_more(limit) };
+        let found = match &query.oauth_client_id {
+            Some(client) => self.read_as(sql::LIST_PARTNERS_BY_CLIENT, &[&kept(client)], rows::partner).await?,
+            None => self.read_as(sql::LIST_PARTNERS, &[&from, &read], rows::partner).await?,
+        };
+        let cut = is_full(&found, read);
+        let wanted = |partner: &Partner| partner.id.uuid() >= from && query.wants(partner);
+        let partners = found.into_iter().map(|row| (row.value.id, Some(row.value).filter(wanted)));
+        Ok(part(partners, limit, cut))
     }
 
     async fn find_application(&self, id: ApplicationId) -> Answer<Option<Application>> {
@@ -133,45 +148,74 @@ impl Queries for PostgresStore {
     }
 
     async fn find_applications(&self, query: FindApplications) -> Answer<Page<Application, ApplicationId>> {
-        let (after, limit) = (query.window.after.map(ApplicationId::uuid), query.window.limit);
-        let parameters: Parameters<'_> = &[&after, &scope(query.scope), &one_more(limit)];
-        let found = self.read_as(sql::LIST_APPLICATIONS, parameters, rows::application).await?;
-        Ok(part(found.into_iter(), one_more(limit), limit, |_| true, |application| application.id))
+        let limit = query.window.limit;
+        let Some(from) = next(query.window.after.map(ApplicationId::uuid)) else { return Ok(end()) };
+        let read = one_more(limit);
+        let found = match query.scope {
+            Scope::All => self.read_as(sql::LIST_APPLICATIONS, &[&from, &read], rows::application).await?,
+            Scope::Partner(partner) => {
+                let parameters: Parameters<'_> = &[&from, &read, &partner.uuid()];
+                self.read_as(sql::LIST_APPLICATIONS_OF, parameters, rows::application).await?
+            }
+        };
+        Ok(part(found.into_iter().map(|application| (application.id, Some(application))), limit, false))
     }
 
     async fn find_offers(&self, query: FindOffers) -> Answer<Page<Offer, OfferCursor>> {
-        let after = query.window.after.map(|after| after.application.uuid());
-        let after_offer = query.window.after.map(|after| after.offer.uuid());
-        let (partner, application) = match query.of {
-            OffersOf::All => (None, None),
-            OffersOf::Partner(partner) => (Some(partner.uuid()), None),
-            OffersOf::Application(application) => (None, Some(application.uuid())),
+        let limit = query.window.limit.min(RECORDS);
+        let Some((application, offer)) = first_offer(&query) else { return Ok(end()) };
+        let statuses = names(|status| query.may_be_stored_as(status));
+        let expiry = query.expires_before.map(micros);
+        let read = one_more(limit);
+        let parameters: [&(dyn ToSql + Sync); 6] = [&application, &offer, &LOOKED_AT, &read, &statuses, &expiry];
+        let row = |row: &Row| -> rows::Read<_> { Ok((rows::offer(row)?.value, rows::number(row)?)) };
+        let found = match query.of {
+            OffersOf::All => self.read_as(sql::LIST_OFFERS, &parameters, row).await?,
+            OffersOf::Partner(partner) => {
+                let (partner, mut parameters) = (partner.uuid(), parameters.to_vec());
+                parameters.push(&partner);
+                self.read_as(sql::LIST_OFFERS_OF_PARTNER, &parameters, row).await?
+            }
+            OffersOf::Application(_) => self.read_as(sql::LIST_OFFERS_OF_APPLICATION, &parameters, row).await?,
         };
-        let (filtered, limit) = (query.status.is_some() || query.expires_before.is_some(), query.window.limit);
-        let looked_at = if filtered { LOOKED_AT } else { one_more(limit) };
-        let parameters: Parameters<'_> = &[&partner, &application, &after, &after_offer, &looked_at];
-        let found = self.read_as(sql::LIST_OFFERS, parameters, rows::offer).await?;
-        let offers = found.into_iter().map(|row| row.value);
-        let cursor = |offer: &Offer| OfferCursor { application: offer.application, offer: offer.id };
-        let mut page = part(offers, looked_at, limit, |offer| query.wants(&offer.standing()), cursor);
-        page.items = page.items.into_iter().map(|offer| offer.seen_at(query.now)).collect();
-        Ok(page)
+        let cut = is_full(&found, read) || found.last().is_some_and(|(_, number)| *number == LOOKED_AT);
+        let wanted = |offer: &Offer| query.wants(&offer.standing());
+        let offers = found.into_iter().map(|(offer, _)| {
+            let at = OfferCursor { application: offer.application, offer: offer.id };
+            (at, Some(offer).filter(wanted).map(|offer| offer.seen_at(query.now)))
+        });
+        Ok(part(offers, limit, cut))
     }
 
     async fn find_buyers(&self, query: FindBuyers) -> Answer<Page<Buyer, BuyerCursor>> {
-        let after = query.window.after.map(|after| after.partner.uuid());
-        let (after_buyer, limit) = (query.window.after.map(|after| after.buyer.uuid()), query.window.limit);
-        let (partner, looked_at) = (scope(query.scope), one_more(limit));
-        let found = match &query.registration_number {
-            Some(number) => {
-                let parameters: Parameters<'_> = &[&partner, &after, &after_buyer, &looked_at, &kept(number)];
-                self.read_as(sql::LIST_BUYERS_BY_NUMBER, parameters, rows::buyer).await?
+        let limit = query.window.limit.min(RECORDS);
+        let Some((partner, buyer)) = first_buyer(&query) else { return Ok(end()) };
+        let read = one_more(limit);
+        let (found, cut) = match (&query.registration_number, query.scope) {
+            (Some(number), scope) => {
+                let last = match scope {
+                    Scope::All => Uuid::max(),
+                    Scope::Partner(partner) => partner.uuid(),
+                };
+                let parameters: Parameters<'_> = &[&partner, &buyer, &read, &kept(number), &LOOKED_AT, &last];
+                let row = |row: &Row| -> rows::Read<_> { Ok((rows::buyer(row)?, rows::number(row)?)) };
+                let found = self.read_as(sql::LIST_BUYERS_BY_NUMBER, parameters, row).await?;
+                let cut = is_full(&found, read) || found.last().is_some_and(|(_, number)| *number == LOOKED_AT);
+                (found.into_iter().map(|(buyer, _)| buyer).collect(), cut)
             }
-            None => self.read_as(sql::LIST_BUYERS, &[&partner, &after, &after_buyer, &looked_at], rows::buyer).await?,
+            (None, Scope::All) => {
+                (self.read_as(sql::LIST_BUYERS, &[&partner, &buyer, &read], rows::buyer).await?, false)
+            }
+            (None, Scope::Partner(_)) => {
+                (self.read_as(sql::LIST_BUYERS_OF, &[&partner, &buyer, &read], rows::buyer).await?, false)
+            }
         };
-        let buyers = found.into_iter().map(|(id, stored)| stored.buyer(id));
-        let cursor = |buyer: &Buyer| BuyerCursor { partner: buyer.partner, buyer: buyer.id };
-        Ok(part(buyers, looked_at, limit, |_| true, cursor))
+        let buyers = found.into_iter().map(|(id, stored)| {
+            let buyer = stored.buyer(id);
+            let at = BuyerCursor { partner: buyer.partner, buyer: id };
+            (at, Some(buyer).filter(|buyer| query.wants(buyer.partner, &buyer.description)))
+        });
+        Ok(part(buyers, limit, cut))
     }
 
     async fn find_buyer(&self, scope: Scope, id: BuyerId) -> Answer<Option<Buyer>> {
@@ -186,46 +230,111 @@ impl Queries for PostgresStore {
     }
 
     async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
-        let looked_at = if filter == EventFilter::default() { one_more(limit) } else { LOOKED_AT };
-        self.number(usize::try_from(looked_at).unwrap_or(usize::MAX)).await?;
-        let rows = self.read(sql::LIST_EVENTS, &[&i64::try_from(after).unwrap_or(i64::MAX), &looked_at]).await?;
-        let EventPage { history, last, events, .. } =
-            rows::event_page(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))?;
-        let page = part(events.into_iter(), looked_at, limit, |event| filter.wants(event), |event| event.sequence);
+        let EventFilter { scope, types, application, offer, buyer, operation, from, until } = filter;
+        let read = one_more(limit);
+        let numbered = if filter == EventFilter::default() { read } else { LOOKED_AT };
+        self.number(usize::try_from(numbered).unwrap_or(usize::MAX)).await?;
+        let partner = match scope {
+            Scope::All => None,
+            Scope::Partner(partner) => Some(partner.uuid()),
+        };
+        // The statement leaves out what cannot be wanted; the filter decides.
+        let statuses = names(|status| types.contains_status(status));
+        let moves = Status::ALL.iter().filter(|status| types.contains_status(**status)).count();
+        let others = usize::try_from(types.bits().count_ones()) != Ok(moves);
+        let parameters: Parameters<'_> = &[
+            &i64::try_from(after).unwrap_or(i64::MAX),
+            &LOOKED_AT,
+            &read,
+            &partner,
+            &application.map(ApplicationId::uuid),
+            &offer.map(OfferId::uuid),
+            &buyer.map(BuyerId::uuid),
+            &operation.map(|operation| Uuid::from_bytes(operation.to_bytes())),
+            &statuses,
+            &others,
+            &from.map(micros),
+            &until.map(micros),
+        ];
+        let rows = self.read(sql::LIST_EVENTS, parameters).await?;
+        let EventRows { history, last, rows: found, number } =
+            rows::events(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))?;
+        let cut = is_full(&found, read) || number == Some(LOOKED_AT);
+        let found = found.into_iter().map(|(sequence, event)| (sequence, event.filter(|event| filter.wants(event))));
+        let page = part(found, limit, cut);
         Ok(EventPage { history, last, events: page.items, next: page.next })
     }
 }
 
-/// The most rows that one page looks at.
-const LOOKED_AT: i64 = 20_000;
+/// The most rows that a page looks at.
+const LOOKED_AT: i64 = ENTRIES as i64;
 
-fn scope(scope: Scope) -> Option<Uuid> {
-    match scope {
-        Scope::All => None,
-        Scope::Partner(partner) => Some(partner.uuid()),
+/// The first id that comes after one; `None` if there is none.
+fn next(after: Option<Uuid>) -> Option<Uuid> {
+    after.map_or(Some(Uuid::nil()), |after| after.as_u128().checked_add(1).map(Uuid::from_u128))
+}
+
+/// The first pair of ids that comes after one, with this first id if it is given; `None` if there is none.
+fn next_pair(after: Option<(Uuid, Uuid)>, first: Option<Uuid>) -> Option<(Uuid, Uuid)> {
+    let from = match after {
+        None => (Uuid::nil(), Uuid::nil()),
+        Some((one, other)) => match next(Some(other)) {
+            Some(other) => (one, other),
+            None => (next(Some(one))?, Uuid::nil()),
+        },
+    };
+    match first {
+        Some(first) => Some(from.max((first, Uuid::nil()))).filter(|from| from.0 == first),
+        None => Some(from),
     }
 }
 
-/// Up to `limit` of the items that are wanted. `looked_at` of them were asked for.
-fn part<T, C: Copy>(
-    items: impl ExactSizeIterator<Item = T>,
-    looked_at: i64,
-    limit: usize,
-    wants: impl Fn(&T) -> bool,
-    id: impl Fn(&T) -> C,
-) -> Page<T, C> {
-    let full = i64::try_from(items.len()) == Ok(looked_at);
-    let mut page = Page { items: Vec::new(), next: None };
+/// The first offer that a page can hold.
+fn first_offer(query: &FindOffers) -> Option<(Uuid, Uuid)> {
+    let application = match query.of {
+        OffersOf::Application(application) => Some(application.uuid()),
+        OffersOf::All | OffersOf::Partner(_) => None,
+    };
+    next_pair(query.window.after.map(|after| (after.application.uuid(), after.offer.uuid())), application)
+}
+
+/// The first buyer that a page can hold.
+fn first_buyer(query: &FindBuyers) -> Option<(Uuid, Uuid)> {
+    let partner = match query.scope {
+        Scope::All => None,
+        Scope::Partner(partner) => Some(partner.uuid()),
+    };
+    next_pair(query.window.after.map(|after| (after.partner.uuid(), after.buyer.uuid())), partner)
+}
+
+/// The names of the statuses that are wanted.
+fn names(wanted: impl Fn(Status) -> bool) -> Vec<&'static str> {
+    Status::ALL.iter().filter(|status| wanted(**status)).map(|status| status.name()).collect()
+}
+
+/// A page at the end of a list.
+const fn end<T, C>() -> Page<T, C> {
+    Page { items: Vec::new(), next: None }
+}
+
+/// Whether as many rows were found as were asked for, so that there may be more.
+fn is_full<T>(rows: &[T], read: i64) -> bool {
+    i64::try_from(rows.len()) == Ok(read)
+}
+
+/// Up to `limit` of the items that are wanted, which lie between others. If the list is `cut`, more may follow.
+fn part<T, C: Copy>(rows: impl Iterator<Item = (C, Option<T>)>, limit: usize, cut: bool) -> Page<T, C> {
+    let mut page = end();
     let mut last = None;
-    for item in items {
-        if page.items.len() == limit {
+    for (at, item) in rows {
+        if item.is_some() && page.items.len() == limit {
             page.next = last;
             return page;
         }
-        last = Some(id(&item));
-        page.items.extend(Some(item).filter(|item| wants(item)));
+        page.items.extend(item);
+        last = Some(at);
     }
-    page.next = last.filter(|_| full);
+    page.next = last.filter(|_| cut);
     page
 }
 

@@ -6,7 +6,7 @@ use crate::records::{CallRecord, ChangeRecord, KeyRow, PartnerRecord, TermsRecor
 use lendpay_domain::buyer::Description;
 use lendpay_domain::calls::Call;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
-use lendpay_domain::event::{Actor, Event, EventPage, Subject};
+use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::key::KeyInUse;
 use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::partner::Partner;
@@ -215,27 +215,43 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     Ok(ChangeRow { sequence, cause, event })
 }
 
-/// Events, each after the history and the last sequence. Where there are no events, these are alone in one row.
-pub(super) fn event_page(rows: &[Row]) -> Read<EventPage> {
+/// What a page of events was made of, each row after the history and the last sequence: sequences, and events if the
+/// changes are any. Where nothing comes after, history and last sequence are alone in one row.
+pub(super) struct EventRows {
+    pub(super) history: HistoryId,
+    pub(super) last: u64,
+    pub(super) rows: Vec<(u64, Option<Event>)>,
+    /// The number of the last row: see [`number`].
+    pub(super) number: Option<i64>,
+}
+
+pub(super) fn events(rows: &[Row]) -> Read<EventRows> {
     let mut first = Reader::new(rows.first().ok_or(Damaged)?);
     let (history, last): (Uuid, i64) = (first.get()?, first.get()?);
     let some = first.get::<Option<i64>>()?.is_some();
-    let events = rows.iter().filter(|_| some).map(|row| event(Reader { row, column: 2 })).collect::<Read<_>>()?;
+    let last_number = rows.last().filter(|_| some).map(number).transpose()?;
+    let rows = rows.iter().filter(|_| some).map(|row| event(Reader { row, column: 2 })).collect::<Read<_>>()?;
     let last = u64::try_from(last).map_err(|_| Damaged)?;
-    Ok(EventPage { history: HistoryId::new(history), last, events, next: None })
+    Ok(EventRows { history: HistoryId::new(history), last, rows, number: last_number })
 }
 
-/// The event that a change is.
-fn event(mut row: Reader<'_>) -> Read<Event> {
+/// The sequence of a change, and the event that it is, if it is one.
+fn event(mut row: Reader<'_>) -> Read<(u64, Option<Event>)> {
     let ChangeRow { sequence, cause, event } = change_row(&mut row)?;
+    let sequence = u64::try_from(sequence).map_err(|_| Damaged)?;
+    let Some((partner, subject)) = event else { return Ok((sequence, None)) };
     let Cause { event: id, at: occurred_at, actor, operation } = cause.ok_or(Damaged)?;
-    let (sequence, (partner, subject)) = (u64::try_from(sequence).map_err(|_| Damaged)?, event.ok_or(Damaged)?);
     let replaced = if matches!(subject, Subject::Terms { .. }) {
         Change::try_from(row.body::<ChangeRecord<'_>>()?)?.replaced()
     } else {
         None
     };
-    Ok(Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced })
+    Ok((sequence, Some(Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced })))
+}
+
+/// The number that a list has given a row: its last column.
+pub(super) fn number(row: &Row) -> Read<i64> {
+    Reader { row, column: row.len().saturating_sub(1) }.get()
 }
 
 /// A change with its sequence in the table, which is negative if it has none of its own.

@@ -33,6 +33,21 @@ macro_rules! offers {
     };
 }
 
+/// Of so many offers of an index those that may be wanted, and the last one, so that it is seen how far was looked. `$6` is
+/// the end of the expiry, or absent.
+macro_rules! list_offers {
+    ($from:literal) => {
+        concat!(
+            "SELECT ",
+            offer_columns!(),
+            ", o.n FROM (SELECT o.*, row_number() OVER (ORDER BY o.application_id, o.offer_id) AS n FROM offers o WHERE ",
+            $from,
+            " ORDER BY o.application_id, o.offer_id LIMIT $3) AS o WHERE o.n = $3 OR (o.status = ANY ($5::text[]) \
+             AND ($6::timestamptz IS NULL OR o.expiry_at <= $6)) ORDER BY o.application_id, o.offer_id LIMIT $4"
+        )
+    };
+}
+
 macro_rules! change_columns {
     () => {
         "c.sequence, c.change_id, c.occurred_at, c.occurred_at_ns, c.actor, c.operation_id, c.partner_id, \
@@ -82,43 +97,37 @@ statements! {
          WHERE a.partner_id = k.partner_id AND a.key_id = k.key_id AND a.ordered_at = k.version";
     INSERT_APPLICATIONS = "INSERT INTO applications SELECT *, $1::timestamptz FROM unnest($2::uuid[], $3::uuid[])";
     INSERT_OFFERS = "INSERT INTO offers SELECT *, $1::timestamptz FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], \
-         $5::bytea[], $6::text[], $7::timestamptz[], $8::smallint[])";
-    UPDATE_OFFERS = "UPDATE offers o SET terms = coalesce(k.terms, o.terms), status = k.status, status_changed_at = k.at, \
-         status_changed_at_ns = k.ns, ordered_at = $1 FROM unnest($2::uuid[], $3::uuid[], $4::uuid[], $5::bytea[], \
-         $6::text[], $7::timestamptz[], $8::smallint[], $9::timestamptz[]) \
-         AS k (partner_id, application_id, offer_id, terms, status, at, ns, version) \
+         $5::bytea[], $6::timestamptz[], $7::text[], $8::timestamptz[], $9::smallint[])";
+    UPDATE_OFFERS = "UPDATE offers o SET terms = coalesce(k.terms, o.terms), expiry_at = k.expiry_at, status = k.status, \
+         status_changed_at = k.at, status_changed_at_ns = k.ns, ordered_at = $1 FROM unnest($2::uuid[], $3::uuid[], \
+         $4::uuid[], $5::bytea[], $6::timestamptz[], $7::text[], $8::timestamptz[], $9::smallint[], $10::timestamptz[]) \
+         AS k (partner_id, application_id, offer_id, terms, expiry_at, status, at, ns, version) \
          WHERE o.application_id = k.application_id AND o.offer_id = k.offer_id AND o.ordered_at = k.version";
     INSERT_BUYERS = "INSERT INTO buyers SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[])";
     INSERT_CHANGES = "INSERT INTO changes SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], \
          $4::timestamptz[], $5::smallint[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], \
          $12::uuid[], $13::bytea[], $14::text[], $15::uuid[])";
 
-    LIST_PARTNERS = "SELECT body, ordered_at FROM partners WHERE $1::uuid IS NULL OR partner_id > $1 \
-         ORDER BY partner_id LIMIT $2";
-    LIST_APPLICATIONS = "SELECT application_id, partner_id FROM applications \
-         WHERE ($1::uuid IS NULL OR application_id > $1) AND ($2::uuid IS NULL OR partner_id = $2) \
-         ORDER BY application_id LIMIT $3";
+    /// Lists begin at an id that counts too, and are bounded by it whatever plan the database makes: each filter that is
+    /// looked for in an index has a statement of its own.
+    LIST_PARTNERS = "SELECT body, ordered_at FROM partners WHERE partner_id >= $1 ORDER BY partner_id LIMIT $2";
+    LIST_PARTNERS_BY_CLIENT = "SELECT p.body, p.ordered_at FROM oauth_clients c JOIN partners p ON p.partner_id = c.partner_id \
+         WHERE c.oauth_client_id = $1";
+    LIST_APPLICATIONS = "SELECT application_id, partner_id FROM applications WHERE application_id >= $1 \
+         ORDER BY application_id LIMIT $2";
+    LIST_APPLICATIONS_OF = "SELECT application_id, partner_id FROM applications \
+         WHERE partner_id = $3 AND application_id >= $1 ORDER BY application_id LIMIT $2";
     FIND_OFFER = concat!(
         "SELECT ", offer_columns!(), " FROM offers o WHERE o.application_id = $1 AND o.offer_id = $2"
     );
-    LIST_OFFERS = concat!(
-        "SELECT ", offer_columns!(), " FROM offers o WHERE ($1::uuid IS NULL OR o.partner_id = $1) \
-         AND ($2::uuid IS NULL OR o.application_id = $2) \
-         AND ($3::uuid IS NULL OR (o.application_id, o.offer_id) > ($3, $4::uuid)) \
-         ORDER BY o.application_id, o.offer_id LIMIT $5"
-    );
+    LIST_OFFERS = list_offers!("(o.application_id, o.offer_id) >= ($1, $2)");
+    LIST_OFFERS_OF_PARTNER = list_offers!("o.partner_id = $7 AND (o.application_id, o.offer_id) >= ($1, $2)");
+    LIST_OFFERS_OF_APPLICATION = list_offers!("o.application_id = $1 AND o.offer_id >= $2");
     FIND_CLIENT = "SELECT partner_id, ordered_at FROM oauth_clients WHERE oauth_client_id = $1 AND partner_id IS NOT NULL";
     FIND_KEY = "SELECT body, ordered_at FROM api_keys WHERE hash = $1";
-    LIST_KEYS = "SELECT body, ordered_at FROM api_keys WHERE partner_id = $1 AND ($2::uuid IS NULL OR key_id > $2) \
-         ORDER BY key_id LIMIT $3";
     /// Of the partner that comes first, if several have it. A look-up for each partner.
     FIND_BUYER = "SELECT b.body FROM partners p CROSS JOIN LATERAL (SELECT body FROM buyers \
          WHERE partner_id = p.partner_id AND buyer_id = $1 LIMIT 1) b ORDER BY p.partner_id LIMIT 1";
-    LIST_BUYERS = "SELECT body FROM buyers WHERE ($1::uuid IS NULL OR partner_id = $1) \
-         AND ($2::uuid IS NULL OR (partner_id, buyer_id) > ($2, $3::uuid)) ORDER BY partner_id, buyer_id LIMIT $4";
-    LIST_BUYERS_BY_NUMBER = "SELECT body FROM buyers WHERE left(registration_number, 256) = left($5, 256) \
-         AND registration_number = $5 AND ($1::uuid IS NULL OR partner_id = $1) \
-         AND ($2::uuid IS NULL OR (partner_id, buyer_id) > ($2, $3::uuid)) ORDER BY partner_id, buyer_id LIMIT $4";
 
     INSERT_CALLS = "INSERT INTO calls (operation_id, called_at, owner, body) \
          SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::text[], $4::bytea[])";
@@ -132,6 +141,15 @@ statements! {
     DELETE_MANY_CALLS = "DELETE FROM calls WHERE call_id IN (SELECT call_id FROM (SELECT call_id, \
          sum(octet_length(body)) OVER (ORDER BY called_at DESC, call_id) AS held FROM calls) AS c \
          WHERE held > $1::bigint)";
+    LIST_KEYS = "SELECT body, ordered_at FROM api_keys WHERE partner_id = $1 AND key_id >= $2 ORDER BY key_id LIMIT $3";
+    LIST_BUYERS = "SELECT body FROM buyers WHERE (partner_id, buyer_id) >= ($1, $2) ORDER BY partner_id, buyer_id LIMIT $3";
+    LIST_BUYERS_OF = "SELECT body FROM buyers WHERE partner_id = $1 AND buyer_id >= $2 ORDER BY buyer_id LIMIT $3";
+    /// Of partners up to the last one that is wanted. Numbers that begin alike do not make a page longer.
+    LIST_BUYERS_BY_NUMBER = "SELECT b.body, b.n FROM (SELECT partner_id, buyer_id, body, registration_number, \
+         row_number() OVER (ORDER BY partner_id, buyer_id) AS n FROM buyers \
+         WHERE left(registration_number, 256) = left($4, 256) AND (partner_id, buyer_id) >= ($1, $2) AND partner_id <= $6 \
+         ORDER BY partner_id, buyer_id LIMIT $5) AS b \
+         WHERE b.n = $5 OR b.registration_number = $4 ORDER BY b.partner_id, b.buyer_id LIMIT $3";
 
     CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";
     /// Holds everybody else who numbers, and nobody who writes.
@@ -143,14 +161,20 @@ statements! {
     SET_COUNTER = "UPDATE change_counter SET last = $1 WHERE one = 1";
     BEGIN_HISTORY = "UPDATE change_counter SET last = $1, history = $2 WHERE one = 1";
     HISTORY = "SELECT history FROM change_counter WHERE one = 1";
-    /// With the history and the end that they belong to, in one moment; these alone if there are no events. The body is
-    /// that of replaced terms: the event says what they were.
+    /// With the history and the end that they belong to, in one moment; these alone if nothing comes after. Of so many
+    /// changes those that may be wanted, and the last one, so that it is seen how far was looked. The body is that of
+    /// replaced terms: the event says what they were.
     LIST_EVENTS = concat!(
-        "SELECT e.history, e.last, ", change_columns!(), ", \
-         CASE WHEN c.offer_id IS NOT NULL AND c.status IS NULL THEN c.body END AS body \
-         FROM change_counter e LEFT JOIN LATERAL (SELECT * FROM changes \
-         WHERE sequence > $1 AND partner_id IS NOT NULL ORDER BY sequence LIMIT $2) c ON true \
-         WHERE e.one = 1 ORDER BY c.sequence"
+        "SELECT e.history, e.last, ", change_columns!(), ", c.body, c.n FROM change_counter e LEFT JOIN LATERAL (SELECT * FROM \
+         (SELECT ", change_columns!(), ", CASE WHEN offer_id IS NOT NULL AND status IS NULL THEN body END AS body, \
+          row_number() OVER (ORDER BY sequence) AS n FROM changes c \
+         WHERE sequence > $1 ORDER BY sequence LIMIT $2) AS c \
+         WHERE c.n = $2 OR (c.partner_id IS NOT NULL AND ($4::uuid IS NULL OR c.partner_id = $4) \
+         AND ($5::uuid IS NULL OR c.application_id = $5) AND ($6::uuid IS NULL OR c.offer_id = $6) \
+         AND ($7::uuid IS NULL OR c.buyer_id = $7) AND ($8::uuid IS NULL OR c.operation_id = $8) \
+         AND (c.status = ANY ($9::text[]) OR c.status IS NULL AND $10) \
+         AND ($11::timestamptz IS NULL OR c.occurred_at >= $11) AND ($12::timestamptz IS NULL OR c.occurred_at <= $12)) \
+         ORDER BY c.sequence LIMIT $3) c ON true WHERE e.one = 1 ORDER BY c.sequence"
     );
     EXPORT = concat!(
         "SELECT ", change_columns!(), ", coalesce(c.body, b.body) AS body FROM changes c \

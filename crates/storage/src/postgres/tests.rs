@@ -1,5 +1,7 @@
 //! What only the database can say.
 
+mod plans;
+
 use super::address::PostgresAddress;
 use super::statements;
 use lendpay_cluster::Cluster;

@@ -12,6 +12,7 @@ use super::view::{Stored, Versions};
 use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::event::Subject;
+use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::view::{Overlay, View as _};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, Timestamp};
 use std::collections::BTreeSet;
@@ -138,12 +139,13 @@ impl Writer<'_> {
             // Terms that did not change stay as they are.
             let same = self.view.base.tables.offers.get(key).is_some_and(|before| before.terms == offer.terms);
             let terms = if same { None } else { Some(sealed(&TermsRecord::from(&offer.terms))?) };
-            let (status, at) = (offer.standing.status.name(), offer.standing.status_changed_at);
+            let Standing { status, status_changed_at: at, expiry_at, .. } = offer.standing;
             let ids = (key.0.uuid(), key.1.uuid(), offer.partner.uuid());
-            rows.push(((ids, terms, status, at), self.versions.offers.get(key).copied()));
+            let row = (ids, terms, expiry_at.map(micros), status.name(), at);
+            rows.push((row, self.versions.offers.get(key).copied()));
         }
         self.put([sql::INSERT_OFFERS, sql::UPDATE_OFFERS], rows, |rows| {
-            columns!(rows, |it| it.0.2, it.0.0, it.0.1, it.1.as_deref(), it.2, micros(it.3), nanos(it.3))
+            columns!(rows, |it| it.0.2, it.0.0, it.0.1, it.1.as_deref(), it.2, it.3, micros(it.4), nanos(it.4))
         })
         .await
     }

@@ -79,6 +79,32 @@ pub async fn buyers_are_listed_and_found_by_their_number<S: Store>(store: &Arc<S
     }
 }
 
+/// A store may end a page before its limit; the list is whole however that is.
+pub async fn long_lists_are_whole_in_pages_of_any_size<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    let (mut offers, mut buyers) = (Vec::new(), Vec::new());
+    for n in 1..=420 {
+        offers.push(with_offer(&**store, 1, n, bare_terms()).await);
+        store.run(creation(1, n, None, description(), 3)).await.expect("works");
+        buyers.push(buyer_id(n));
+    }
+    let (all, of) = (OffersOf::All, [OffersOf::Partner(partner(1)), OffersOf::Application(application(1))]);
+    for limit in [60, 199, 200, 201, 500] {
+        for of in of.into_iter().chain([all]) {
+            let query = |window| FindOffers { of, status: None, expires_before: None, now: at(2), window };
+            assert_eq!(whole(limit, async |window| store.find_offers(query(window)).await).await, offers);
+        }
+        for scope in [Scope::All, Scope::Partner(partner(1))] {
+            for registration_number in [None, description().registration_number] {
+                let number = || registration_number.clone();
+                let query = |window| FindBuyers { scope, registration_number: number(), window };
+                let found = whole(limit, async |window| store.find_buyers(query(window)).await).await;
+                assert_eq!(found.iter().map(|buyer| buyer.id).collect::<Vec<_>>(), buyers, "{limit} {scope:?}");
+            }
+        }
+    }
+}
+
 pub async fn a_partners_keys_are_listed_with_their_last_use<S: Store>(store: &Arc<S>) {
     let window = Window { after: None, limit: 10 };
     assert_eq!(store.keys_of(partner(1), window).await, Ok(None));

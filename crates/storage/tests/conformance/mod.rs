@@ -82,6 +82,7 @@ macro_rules! cases {
             events::a_reader_beside_64_writers_gets_each_event_once
             lists::an_applications_offers_are_listed_and_no_others
             lists::buyers_are_listed_and_found_by_their_number
+            lists::long_lists_are_whole_in_pages_of_any_size
             lists::a_partners_keys_are_listed_with_their_last_use
             exports::an_export_holds_every_change_with_its_cause
             exports::an_export_is_one_moment_beside_writers

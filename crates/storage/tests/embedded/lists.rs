@@ -70,11 +70,8 @@ async fn a_page_looks_at_so_much_and_a_partners_lists_at_its_own_only() {
     let directory = empty();
     let store = open(directory.path());
     filled(&store).await;
-    // What a filter leaves out is passed over in several pages.
-    let found = events(&store, 1).await;
-    assert!(found.len() > 1 && found[0].is_empty(), "{}", found.len());
-    assert_eq!(found.concat().len(), 1);
-    // So are applications without offers.
+    assert_eq!(events(&store, 1).await.concat().len(), 1);
+    // Applications without offers are passed over in several pages.
     let found = offers(&store, 2).await;
     assert!(found.len() > 1 && found[0].is_empty(), "{}", found.len());
     assert_eq!(found.concat().len(), 1);
@@ -86,4 +83,8 @@ async fn a_page_looks_at_so_much_and_a_partners_lists_at_its_own_only() {
     let query = FindBuyers { scope, registration_number: None, window: Window { after: None, limit: 10 } };
     let page = store.find_buyers(query).await.expect("works");
     assert_eq!((page.items.len(), page.next), (1, None));
+    // Once the log has filters, what holds no event that is wanted is passed over at once.
+    drop(store);
+    let found = events(&open(directory.path()), 1).await;
+    assert_eq!((found.len(), found.concat().len()), (1, 1));
 }

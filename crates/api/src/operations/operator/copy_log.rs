@@ -17,7 +17,7 @@ const FROM: Parameter = Parameter {
     schema: || json!({ "type": "integer", "format": "int64", "default": 0, "maximum": 9_007_199_254_740_991_i64, "minimum": 0 }),
 };
 
-const BAD_FROM: &str = "from: must be a whole number from 0 on";
+const NO_BYTE: &str = "must be a whole number from 0 on";
 
 #[derive(ApiResponse)]
 enum Copied {
@@ -40,7 +40,10 @@ impl Operation for CopyLog {
     const ROLE: Option<Role> = Some(Role::Admin);
 
     fn failures() -> Vec<Failure> {
-        failures([OperatorFailure::BadFields(vec![BAD_FROM.to_owned()]).into(), OperatorFailure::NoLog.into()])
+        failures([
+            OperatorFailure::BadFields(vec![format!("{}: {NO_BYTE}", FROM.name)]).into(),
+            OperatorFailure::NoLog.into(),
+        ])
     }
 }
 
@@ -55,8 +58,9 @@ impl<S: Commands> CopyLogApi<S> {
     #[oai(path = "/operator/log", method = "get", operation_id = "CopyLog", tag = "Tag::Data")]
     async fn copy_log(&self, request: OperatorRequest) -> Result<Copied, Failed<CopyLog>> {
         self.0.admit::<CopyLog>(&request)?;
-        let from = request.parameter(FROM.name).map_or(Ok(0), str::parse);
-        let from = from.map_err(|_| Failure::from(OperatorFailure::BadFields(vec![BAD_FROM.to_owned()])))?;
+        let mut parameters = request.query.of::<CopyLog>();
+        let from = parameters.get(&FROM, |text| text.parse().map_err(|_| NO_BYTE)).unwrap_or(0);
+        parameters.good()?;
         let log = Arc::clone(self.0.log()?);
         let end = log.end();
         // A piece at a time; the client's reading sets the pace.

@@ -1,11 +1,11 @@
 //! What lists are narrowed by. Filters are judged after the key, and everything that is wrong with them and with the
 //! window is told at once.
 
-use super::parameters::{STATUS, window};
+use super::parameters::{REGISTRATION_NUMBER, STATUS};
 use super::request::OperatorRequest;
 use crate::failure::Failure;
-use crate::operations::{Id, Parameter};
-
+use crate::operations::query::Parameters;
+use crate::operations::{Id, Operation, Parameter};
 use crate::operator_failure::OperatorFailure;
 use crate::wire::fields::one_of;
 use crate::wire::time::Time;
@@ -16,7 +16,7 @@ use lendpay_domain::query::EventTypes;
 use lendpay_domain::text::Name;
 use lendpay_domain::{OperationId, Timestamp};
 use serde_json::{Value, json};
-use std::fmt::Display;
+use std::convert::Infallible;
 
 fn uuid() -> Value {
     json!({ "type": "string", "format": "uuid" })
@@ -94,45 +94,40 @@ pub(super) fn bad_operation(name: &str) -> Failure {
 }
 
 /// Reads the filters of a request.
-pub(super) struct Filters<'a> {
-    request: &'a OperatorRequest,
-    problems: Vec<String>,
-}
+pub(super) struct Filters<'a>(Parameters<'a>);
 
 impl<'a> Filters<'a> {
-    pub const fn of(request: &'a OperatorRequest) -> Self {
-        Self { request, problems: Vec::new() }
-    }
-
-    /// A filter, if it is there and good.
-    fn get<T, E: Display>(&mut self, filter: &Parameter, read: impl FnOnce(&str) -> Result<T, E>) -> Option<T> {
-        let read = read(self.request.parameter(filter.name)?);
-        read.map_err(|problem| self.problems.push(format!("{}: {problem}", filter.name))).ok()
+    pub fn of<O: Operation>(request: &'a OperatorRequest) -> Self {
+        Self(request.query.of::<O>())
     }
 
     pub fn id<T: Id>(&mut self, filter: &Parameter) -> Option<T> {
-        self.get(filter, |text| T::parse(text).ok_or("must be a UUID of 36 characters"))
+        self.0.get(filter, |text| T::parse(text).ok_or("must be a UUID of 36 characters"))
     }
 
     pub fn text(&mut self, filter: &Parameter) -> Option<String> {
-        self.get(filter, |text| Name::from_input(text).map(|name| name.as_str().to_owned()))
+        self.0.get(filter, |text| Name::from_input(text).map(|name| name.as_str().to_owned()))
+    }
+
+    pub fn registration_number(&mut self) -> Option<String> {
+        self.0.get(&REGISTRATION_NUMBER, |text| Ok::<_, Infallible>(text.to_owned()))
     }
 
     pub fn moment(&mut self, filter: &Parameter) -> Option<Timestamp> {
-        self.get(filter, Time::parse).map(|time| time.0)
+        self.0.get(filter, Time::parse).map(|time| time.0)
     }
 
     pub fn status(&mut self) -> Option<Status> {
-        self.get(&STATUS, |text| one_of(Some(text), Status::ALL, Status::name))
+        self.0.get(&STATUS, |text| one_of(Some(text), Status::ALL, Status::name))
     }
 
     pub fn operation(&mut self) -> Option<OperationId> {
-        self.get(&OPERATION_ID, |text| OperationId::parse(text).ok_or(BAD_OPERATION))
+        self.0.get(&OPERATION_ID, |text| OperationId::parse(text).ok_or(BAD_OPERATION))
     }
 
     /// The wanted types; all of them without a filter.
     pub fn types(&mut self) -> EventTypes {
-        let types = self.get(&TYPE, |text| {
+        let types = self.0.get(&TYPE, |text| {
             let wanted: Vec<_> = text.split(',').collect();
             let all_are_known = wanted.iter().all(|name| Subject::TYPES.contains(name));
             let problem =
@@ -144,15 +139,6 @@ impl<'a> Filters<'a> {
 
     /// The window, if it and all filters are good; `cursor` reads its beginning.
     pub fn window<C>(self, cursor: impl Fn(&str) -> Option<C>) -> Result<Window<C>, Failure> {
-        let Self { request, mut problems } = self;
-        match window(request.parameter("after"), request.parameter("limit"), cursor) {
-            Ok(window) if problems.is_empty() => Ok(window),
-            Ok(_) => Err(OperatorFailure::BadFields(problems).into()),
-            Err(Failure::Operator(OperatorFailure::BadFields(more))) => {
-                problems.extend(more);
-                Err(OperatorFailure::BadFields(problems).into())
-            }
-            Err(other) => Err(other),
-        }
+        self.0.window(cursor)
     }
 }

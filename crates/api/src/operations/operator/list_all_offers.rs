@@ -36,7 +36,7 @@ impl<S: Queries> ListAllOffersApi<S> {
     #[oai(path = "/operator/offers", method = "get", operation_id = "ListAllOffers", tag = "Tag::Offers")]
     async fn list_all_offers(&self, request: OperatorRequest) -> Result<Listed, Failed<ListAllOffers>> {
         let store = self.0.admit::<ListAllOffers>(&request)?;
-        let mut filters = Filters::of(&request);
+        let mut filters = Filters::of::<ListAllOffers>(&request);
         let of = filters.id(&PARTNER_ID).map_or(OffersOf::All, OffersOf::Partner);
         let (status, expires_before) = (filters.status(), filters.moment(&EXPIRES_BEFORE));
         let window = filters.window(OfferCursor::parse)?;

@@ -35,7 +35,7 @@ impl<S: Queries> ListApplicationsApi<S> {
     #[oai(path = "/operator/applications", method = "get", operation_id = "ListApplications", tag = "Tag::Partners")]
     async fn list_applications(&self, request: OperatorRequest) -> Result<Listed, Failed<FindApplications>> {
         let store = self.0.admit::<FindApplications>(&request)?;
-        let mut filters = Filters::of(&request);
+        let mut filters = Filters::of::<FindApplications>(&request);
         let scope = filters.id(&PARTNER_ID).map_or(Scope::All, Scope::Partner);
         let window = filters.window(ApplicationId::parse)?;
         let page = store.find_applications(FindApplications { scope, window }).await?;

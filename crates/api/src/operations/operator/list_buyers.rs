@@ -34,8 +34,8 @@ impl<S: Queries> ListBuyersApi<S> {
     #[oai(path = "/operator/buyers", method = "get", operation_id = "ListBuyers", tag = "Tag::Buyers")]
     async fn list_buyers(&self, request: OperatorRequest) -> Result<Listed, Failed<FindBuyers>> {
         let store = self.0.admit::<FindBuyers>(&request)?;
-        let registration_number = request.parameter("registrationNumber").map(str::to_owned);
-        let mut filters = Filters::of(&request);
+        let mut filters = Filters::of::<FindBuyers>(&request);
+        let registration_number = filters.registration_number();
         let scope = filters.id(&PARTNER_ID).map_or(Scope::All, Scope::Partner);
         let window = filters.window(BuyerCursor::parse)?;
         let page = store.find_buyers(FindBuyers { scope, registration_number, window }).await?;

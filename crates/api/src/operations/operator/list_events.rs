@@ -42,7 +42,7 @@ impl<S: Queries> ListEventsApi<S> {
     #[oai(path = "/operator/events", method = "get", operation_id = "ListEvents", tag = "Tag::Data")]
     async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
         let store = self.0.admit::<ListEvents>(&request)?;
-        let mut filters = Filters::of(&request);
+        let mut filters = Filters::of::<ListEvents>(&request);
         let filter = EventFilter {
             scope: filters.id(&PARTNER_ID).map_or(Scope::All, Scope::Partner),
             types: filters.types(),

@@ -40,7 +40,7 @@ impl<S: Queries> ListKeysApi<S> {
     async fn list_keys(&self, request: OperatorRequest, path: PathId<PartnerId>) -> Result<Listed, Failed<ListKeys>> {
         let store = self.0.admit::<ListKeys>(&request)?;
         let partner = path.0.ok_or_else(|| not_found(Resource::Partner))?;
-        let window = request.window(KeyId::parse)?;
+        let window = request.query.of::<ListKeys>().window(KeyId::parse)?;
         let page = store.keys_of(partner, window).await?.ok_or_else(|| not_found(Resource::Partner))?;
         Ok(Listed::Keys(Json(page.into())))
     }

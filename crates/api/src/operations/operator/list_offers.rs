@@ -47,7 +47,7 @@ impl<S: Queries> ListOffersApi<S> {
     ) -> Result<Listed, Failed<ListOffers>> {
         let store = self.0.admit::<ListOffers>(&request)?;
         let application = path.0.ok_or_else(|| not_found(Resource::Application))?;
-        let mut filters = Filters::of(&request);
+        let mut filters = Filters::of::<ListOffers>(&request);
         let (status, expires_before) = (filters.status(), filters.moment(&EXPIRES_BEFORE));
         let window = filters.window(OfferCursor::parse)?;
         if store.find_application(application).await?.is_none() {

@@ -34,7 +34,7 @@ impl<S: Queries> ListPartnersApi<S> {
     #[oai(path = "/operator/partners", method = "get", operation_id = "ListPartners", tag = "Tag::Partners")]
     async fn list_partners(&self, request: OperatorRequest) -> Result<Listed, Failed<FindPartners>> {
         let store = self.0.admit::<FindPartners>(&request)?;
-        let mut filters = Filters::of(&request);
+        let mut filters = Filters::of::<FindPartners>(&request);
         let (name, oauth_client_id) = (filters.text(&NAME), filters.text(&OAUTH_CLIENT_ID));
         let window = filters.window(PartnerId::parse)?;
         let page = store.find_partners(FindPartners { name, oauth_client_id, window }).await?;

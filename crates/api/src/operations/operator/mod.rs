@@ -35,7 +35,6 @@ use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Resource};
 use crate::operators::Operators;
 use crate::rate_limit::Failures;
-use crate::wire::fields::unknown;
 use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
@@ -77,15 +76,8 @@ impl<S> Operator<S> {
         if operator.role < needed {
             return Err(OperatorFailure::RoleMissing { needed, has: operator.role }.into());
         }
-        let mut problems = Vec::new();
-        for (n, (name, _)) in request.query.iter().enumerate() {
-            if !O::QUERY.iter().any(|known| known.name == *name) {
-                problems.push(unknown("parameter", name));
-            } else if request.query[..n].iter().any(|(before, _)| before == name) {
-                problems.push(format!("{name}: is there twice"));
-            }
-        }
-        if problems.is_empty() { Ok(&self.store) } else { Err(OperatorFailure::BadFields(problems).into()) }
+        request.query.of::<O>().good()?;
+        Ok(&self.store)
     }
 }
 

@@ -1,9 +1,8 @@
 //! What a request to the operator's side presents. Extracting it never fails: [`Operator::admit`] judges it.
 
-use super::parameters::window;
-use super::{Context, Failure, Stamp};
+use super::{Context, Stamp};
+use crate::operations::query::Query;
 use crate::operator_key::PresentedKey;
-use lendpay_domain::page::Window;
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
@@ -14,24 +13,14 @@ pub(crate) struct OperatorRequest {
     pub context: Context,
     /// The header with the key.
     pub key: PresentedKey,
-    /// Names and values of its query.
-    pub query: Vec<(String, String)>,
+    /// Its query.
+    pub query: Query,
 }
 
 impl OperatorRequest {
     /// The operator's stamp on a command.
     pub fn stamp(&self) -> Stamp {
         self.context.stamp(self.context.actor().expect("only who is admitted gives commands"))
-    }
-
-    /// A parameter of the query.
-    pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.query.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
-    }
-
-    /// The window that `after` and `limit` ask for; `cursor` reads the first.
-    pub fn window<C>(&self, cursor: impl Fn(&str) -> Option<C>) -> Result<Window<C>, Failure> {
-        window(self.parameter("after"), self.parameter("limit"), cursor)
     }
 }
 
@@ -67,7 +56,7 @@ impl<'a> ApiExtractor<'a> for OperatorRequest {
         _options: ExtractParamOptions<()>,
     ) -> poem::Result<Self> {
         let context = <Context as poem::FromRequest>::from_request(request, body).await?;
-        let query = request.params().expect("any query is pairs of strings");
+        let query = <Query as poem::FromRequest>::from_request(request, body).await?;
         Ok(Self { context, key: PresentedKey::of(request.headers()), query })
     }
 }

@@ -33,13 +33,16 @@ pub(crate) enum Table {
     Uses,
     /// Sequence (big-endian) → where its frame begins, for some of the frames.
     Frames,
+    /// Sequence and place of the beginning of a block of the log (both big-endian) → its sealed filter: see
+    /// [`super::filters`].
+    Filters,
     /// `reached` → how far the index has come: see [`super::base`].
     Notes,
 }
 
 impl Table {
     /// Every table, in the order of the variants, with its name.
-    pub(crate) const ALL: [(Self, &str); 9] = [
+    pub(crate) const ALL: [(Self, &str); 10] = [
         (Self::Offers, "offers"),
         (Self::Buyers, "buyers"),
         (Self::Partners, "partners"),
@@ -48,6 +51,7 @@ impl Table {
         (Self::ApplicationsOf, "applications_of"),
         (Self::Uses, "uses"),
         (Self::Frames, "frames"),
+        (Self::Filters, "filters"),
         (Self::Notes, "notes"),
     ];
 

@@ -6,6 +6,7 @@
 
 mod committer;
 mod disk;
+mod filters;
 mod index;
 
 use super::base::{Base, LAYOUT, Overlay};
@@ -245,6 +246,7 @@ impl World {
         let tables = &model.tables;
         let same = [
             ("history", position.history == history),
+            ("filter", filters::hold(base)),
             ("application", tables.applications.iter().all(|(id, owner)| base.application(*id) == Ok(Some(*owner)))),
             (
                 "partner",
