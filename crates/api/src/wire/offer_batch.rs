@@ -282,7 +282,7 @@ mod tests {
         for (line, wanted) in [
             ("SECRET", "It is not valid JSON (column 1)."),
             ("[]", "It is not a JSON object."),
-            ("{\"amount\":1,\"amount\":2}", "An object has the same member twice (column 21)."),
+            ("{\"amount\":1,\"amount\":2}", "An object has the same member twice (column 23)."),
             ("{\"a", "It ends in the middle of the JSON (column 3)."),
         ] {
             assert_eq!(offer_of_line(line.as_bytes()).expect_err("refused"), wanted);

@@ -177,7 +177,7 @@ fn a_load_that_is_refused_says_why() {
     assert!(refused.contains("401") && refused.contains("repeat the command"), "{refused}");
 }
 
-/// With 10,000 offers a release build takes less than a second; this one is not optimised.
+/// Prints how long that takes: `cargo test -p lendpay --test it ten_thousand_offers -- --nocapture`.
 #[test]
 fn ten_thousand_offers_are_loaded_in_seconds() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn a_file_is_read_whole_and_everything_that_is_wrong_is_counted() {
         const HEADER: &str = "applicationId, reference,details,fundingType,offerType,annualPercentageRate,amount\n";
-        let good = |n: u32| format!("{ID},A-{n},\"Fixed, over\ntwo years\",TermLoan,Underwritten,0.09,25000\n");
+        let good = |n: u32| format!("{ID},\"A\n{n}\",\"Fixed, no fee\",TermLoan,Underwritten,0.09,25000\n");
         let read_all = |format, text: &str| {
             let mut problems = Problems::default();
             let lines = read(text.as_bytes(), format, &mut problems).expect("readable");
