@@ -57,8 +57,8 @@ pub(super) fn html() -> String {
         table(["Offer", ""], &offers),
         table(["Other ids", ""], &others),
         format!(
-            "<h2>Answers on demand</h2>\n<p>A request of an operation may have the header <code>{HEADER}</code> with one \
-             of these values. Where the operation is carried out first and refuses, that is the answer.</p>\n"
+            "<h2>Answers on demand</h2>\n<p>A request of an operation may have the header <code>{HEADER}</code> with \
+             one of these values. Where the operation is carried out first and refuses, that is the answer.</p>\n"
         ),
         table([HEADER, "What happens"], &provocations),
         "<h2>Every answer of the document</h2>\n<p>These requests succeed, with the first key:</p>\n".to_owned(),

@@ -201,6 +201,8 @@ fn every_response_says_that_it_is_a_sandboxs() {
         let answer = read(stream);
         assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{answer}");
         assert!(answer.contains("\r\nx-sandbox: true\r\n"), "{answer}");
+        // A page of another origin may ask for an answer.
+        assert_eq!(answer.contains("X-Service-ApiKey, X-Sandbox\r\n"), method == "OPTIONS", "{answer}");
     }
     let mut stream = TcpStream::connect(&server.address).expect("a connection");
     stream.write_all(b"what is this\r\n\r\n").expect("sent");
