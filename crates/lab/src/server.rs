@@ -25,7 +25,7 @@ impl Server {
         let child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
         let mut server = Self { child, partner, operator };
         let end = Instant::now() + Duration::from_secs(60);
-        while TcpStream::connect(partner).is_err() || TcpStream::connect(operator).is_err() {
+        while [partner, operator].iter().any(|address| TcpStream::connect(address).is_err()) {
             if let Some(status) = server.child.try_wait()? {
                 bail!("the server ended ({status}); see server.log");
             }
