@@ -34,7 +34,7 @@ fn results(answer: &Answer) -> Vec<String> {
 }
 
 async fn events(context: &Context) -> Vec<String> {
-    let list = context.get("/operator/events?limit=500").await.is(200);
+    let list = context.get("/operator/events?limit=500&type=offer.created,offer.terms_replaced,offer.accepted").await.is(200);
     let items = list["items"].as_array().expect("a list");
     items.iter().map(|event| event["type"].as_str().expect("a type").to_owned()).collect()
 }

@@ -69,7 +69,7 @@ async fn replaced_terms_are_an_event_that_names_them() {
     (other["details"], other["amount"], other["expiryAt"]) = (json!("Other"), json!(null), json!("2023-11-15T00:00:00Z"));
     context.call("PUT", &offer(1, 1), &other).await.is(200);
     context.call("PUT", &offer(1, 1), &other).await.is(200);
-    let list = context.get("/operator/events").await.is(200);
+    let list = context.get(&format!("/operator/events?offerId={}", id(1))).await.is(200);
     let [created, replaced] = &list["items"].as_array().expect("a list")[..] else { panic!("{list}") };
     assert_eq!((&created["type"], &created["replaced"]), (&json!("offer.created"), &json!([])));
     let wanted = json!([

@@ -68,9 +68,9 @@ fn least_role(operation: &Operation) -> Option<Role> {
         "Live" | "Ready" | "Metrics" => return None,
         "ListPartners" | "GetPartner" | "ListKeys" | "ListApplications" | "GetApplication" | "ListAllOffers"
         | "ListOffers" | "GetOffer" | "ListBuyers" | "GetBuyer" | "ListEvents" => Role::Read,
-        "DeclineOffer" => Role::Support,
-        "PutApplication" | "PutOffer" | "AdvanceOffer" | "ArchiveOffer" => Role::Lending,
-        "PutPartner" | "CreateKey" | "RevokeKey" | "Export" => Role::Admin,
+        "DeclineOffer" | "GetOperation" => Role::Support,
+        "PutApplication" | "PutOffer" | "PutOffers" | "AdvanceOffer" | "ArchiveOffer" => Role::Lending,
+        "PutPartner" | "CreateKey" | "PutKeyExpiry" | "RevokeKey" | "Export" | "CopyLog" | "NoteBackup" => Role::Admin,
         other => panic!("say here which role may do {other}"),
     })
 }

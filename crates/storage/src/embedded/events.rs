@@ -55,12 +55,14 @@ impl EmbeddedStore {
             }
         }
         self.search(&mut search, at, end).await?;
+        // What came after the end that was read is not more of this list.
+        let cut = search.is_done();
         let Search { events, seen, more, .. } = search;
         let last = self.base.log.last();
         let next = if more {
             Some(events.last().map_or(after, |event| event.sequence))
         } else {
-            Some(seen).filter(|seen| *seen < last)
+            Some(seen).filter(|seen| cut && *seen < last)
         };
         Ok(EventPage { history: self.history(), last, events, next })
     }

@@ -128,7 +128,8 @@ async fn a_search_of_events_reads_the_blocks_that_can_hold_them() {
     let operation = Some(numbered(30_000, 0).operation);
     let wanted = [
         (EventFilter { operation, ..all }, 1),
-        (EventFilter { application: Some(application(n)), ..all }, 5),
+        // It was created, and has five offers.
+        (EventFilter { application: Some(application(n)), ..all }, 6),
         (EventFilter { application: Some(application(n)), offer: Some(offer(1)), ..all }, 1),
         (EventFilter { buyer: Some(buyer_id(n)), ..all }, 1),
         (EventFilter { operation: Some(OperationId::from_bytes([9; 16])), ..all }, 0),
