@@ -7,6 +7,7 @@ mod credentials;
 mod crowds;
 mod damage;
 mod data;
+mod day;
 mod demo;
 mod disk;
 mod follow;

@@ -14,10 +14,13 @@ pub(crate) struct CopyLog;
 const FROM: Parameter = Parameter {
     name: "from",
     description: "The byte of the log to begin with; 0 when it is absent.",
-    schema: || json!({ "type": "integer", "format": "int64", "default": 0, "maximum": 9_007_199_254_740_991_i64, "minimum": 0 }),
+    schema: || json!({ "type": "integer", "format": "int64", "default": 0, "maximum": LAST, "minimum": 0 }),
 };
 
-const NO_BYTE: &str = "must be a whole number from 0 on";
+/// The largest integer that every reader of JSON has without rounding (RFC 8259, section 6).
+const LAST: u64 = (1 << 53) - 1;
+
+const NO_BYTE: &str = "must be a whole number from 0 to 9007199254740991";
 
 #[derive(ApiResponse)]
 enum Copied {
@@ -59,7 +62,8 @@ impl<S: Commands> CopyLogApi<S> {
     async fn copy_log(&self, request: OperatorRequest) -> Result<Copied, Failed<CopyLog>> {
         self.0.admit::<CopyLog>(&request)?;
         let mut parameters = request.query.of::<CopyLog>();
-        let from = parameters.get(&FROM, |text| text.parse().map_err(|_| NO_BYTE)).unwrap_or(0);
+        let from =
+            parameters.get(&FROM, |text| text.parse().ok().filter(|from| *from <= LAST).ok_or(NO_BYTE)).unwrap_or(0);
         parameters.good()?;
         let log = Arc::clone(self.0.log()?);
         let end = log.end();
