@@ -18,9 +18,9 @@ use tokio_util::sync::PollSemaphore;
 const ALONE: usize = 256;
 
 /// How many while another partner calls too: the other waits for little.
-const BESIDE: usize = 64;
+const BESIDE: usize = 32;
 
-/// For how long a partner's request counts as a call.
+/// For how long a partner's request counts as a call, and for how long its requests come in crowds once some had to wait.
 const RECENT: Duration = Duration::from_secs(1);
 
 /// How long a request waits for its turn.
@@ -32,8 +32,26 @@ const REFUSAL: Duration = Duration::from_millis(50);
 /// The turns of each partner.
 #[derive(Default)]
 pub(crate) struct Turns {
-    partners: RwLock<HashMap<PartnerId, Arc<Semaphore>>>,
+    partners: RwLock<HashMap<PartnerId, Arc<Partner>>>,
     last: Mutex<Last>,
+}
+
+struct Partner {
+    permits: Arc<Semaphore>,
+    /// When one of its requests last had to wait.
+    crowded: Mutex<Option<Instant>>,
+}
+
+impl Partner {
+    /// Whether its requests come in crowds: one waits now, or has waited recently. A client that sends a thousand requests
+    /// and reads a thousand answers leaves pauses in which none waits.
+    fn is_crowded(&self, permits: u32) -> bool {
+        let mut crowded = self.crowded.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.permits.available_permits() < permits as usize {
+            *crowded = Some(Instant::now());
+        }
+        crowded.is_some_and(|last| last.elapsed() <= RECENT)
+    }
 }
 
 /// Who called last, and when somebody else's request last came before or after it.
@@ -50,7 +68,7 @@ pub(crate) struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 
-/// The partner of a connection's last request, if others of its requests waited then. A listener that reads one request
+/// The partner of a connection's last request, if its requests come in crowds. A listener that reads one request
 /// after the other puts one for each connection into its requests, and asks it before it reads the next.
 #[derive(Debug, Default)]
 pub struct Crowd(Mutex<Place>);
@@ -107,7 +125,8 @@ impl Turns {
     pub async fn take(&self, partner: PartnerId, crowd: Option<&Crowd>) -> Result<Turn, Failure> {
         let permits = if self.is_alone(partner) { 1 } else { ALONE / BESIDE };
         let permits = u32::try_from(permits).expect("a few");
-        let semaphore = self.of(partner);
+        let all = self.of(partner);
+        let semaphore = Arc::clone(&all.permits);
         let turn = match crowd.and_then(|crowd| crowd.turn(partner)) {
             Some(turn) => turn,
             None => match tokio::time::timeout(PATIENCE, Arc::clone(&semaphore).acquire_many_owned(permits)).await {
@@ -116,9 +135,8 @@ impl Turns {
             },
         };
         if let Some(crowd) = crowd {
-            let others_wait = semaphore.available_permits() < permits as usize;
-            let semaphore = PollSemaphore::new(semaphore);
-            crowd.set(others_wait.then_some(Queue { partner, permits, semaphore }));
+            let queue = || Queue { partner, permits, semaphore: PollSemaphore::new(semaphore) };
+            crowd.set(all.is_crowded(permits).then(queue));
         }
         Ok(turn)
     }
@@ -140,11 +158,12 @@ impl Turns {
         last.changed.is_none_or(|changed| changed.elapsed() > RECENT)
     }
 
-    fn of(&self, partner: PartnerId) -> Arc<Semaphore> {
+    fn of(&self, partner: PartnerId) -> Arc<Partner> {
         let known = self.partners.read().unwrap_or_else(PoisonError::into_inner).get(&partner).map(Arc::clone);
         known.unwrap_or_else(|| {
             let mut all = self.partners.write().unwrap_or_else(PoisonError::into_inner);
-            Arc::clone(all.entry(partner).or_insert_with(|| Arc::new(Semaphore::new(ALONE))))
+            let new = || Partner { permits: Arc::new(Semaphore::new(ALONE)), crowded: Mutex::default() };
+            Arc::clone(all.entry(partner).or_insert_with(|| Arc::new(new())))
         })
     }
 }
@@ -202,6 +221,7 @@ mod tests {
             held.push(turns.take(BUSY, None).await.expect("is free"));
         }
         drop(turns.take(BUSY, Some(&crowd)).await.expect("the last"));
+        tokio::time::sleep(RECENT / 2).await;
         held.push(turns.take(BUSY, None).await.expect("is free"));
         assert_eq!(enter().now_or_never(), None, "all turns are taken");
         held.pop();
