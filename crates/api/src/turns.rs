@@ -18,7 +18,7 @@ use tokio_util::sync::PollSemaphore;
 const ALONE: usize = 256;
 
 /// How many while another partner calls too: the other waits for little.
-const BESIDE: usize = 32;
+const BESIDE: usize = 16;
 
 /// For how long a partner's request counts as a call, and for how long its requests come in crowds once some had to wait.
 const RECENT: Duration = Duration::from_secs(1);
