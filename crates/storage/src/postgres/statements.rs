@@ -151,7 +151,8 @@ statements! {
          ORDER BY partner_id, buyer_id LIMIT $5) AS b \
          WHERE b.n = $5 OR b.registration_number = $4 ORDER BY b.partner_id, b.buyer_id LIMIT $3";
 
-    CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";
+    /// Whether changes wait for a sequence, and the last one that was given.
+    CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL), last FROM change_counter WHERE one = 1";
     /// Holds everybody else who numbers, and nobody who writes.
     LOCK_COUNTER = "SELECT last FROM change_counter WHERE one = 1 FOR UPDATE";
     NUMBER_CHANGES = "WITH waiting AS (SELECT ordered_at, change_id, row_number() OVER (ORDER BY ordered_at, change_id) AS n \
