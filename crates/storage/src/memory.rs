@@ -9,7 +9,7 @@ use crate::records::CallRecord;
 use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::calls::{Call, Keeping, found};
 use lendpay_domain::change::Record;
-use lendpay_domain::command::{Command, UseKey, Whole};
+use lendpay_domain::command::{Command, ExpireOffer, Stamp, UseKey, Whole};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::import::{Admission, Admitted, Imported};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
@@ -17,11 +17,11 @@ use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
-    OffersOf, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
-use lendpay_domain::view::{Nothing, Overlay};
+use lendpay_domain::view::{Nothing, Overlay, StoredOffer};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -122,6 +122,29 @@ impl MemoryStore {
 impl Commands for MemoryStore {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
         self.run_now(command)
+    }
+
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        let due = |(&(application, offer), stored): (&(ApplicationId, OfferId), &StoredOffer<Terms>)| {
+            let due = DueCursor {
+                expiry_at: stored.standing.expiry(now)?.at,
+                offer: OfferCursor { application, offer },
+            };
+            Some(due).filter(|due| after.is_none_or(|after| *due > after))
+        };
+        let mut due: Vec<_> = self.state().view.tables.offers.iter().filter_map(due).collect();
+        due.sort_unstable();
+        due.truncate(most);
+        for &DueCursor { offer: OfferCursor { application, offer }, .. } in &due {
+            self.run_now(ExpireOffer { application, offer, stamp: Stamp { at: now, ..stamp() } })?;
+        }
+        Ok(due.last().copied().filter(|_| due.len() == most))
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {

@@ -11,14 +11,15 @@ use lendpay_api::sandbox::Sandbox;
 use lendpay_api::{Clock as _, Failure};
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::calls::Call;
-use lendpay_domain::command::Command;
+use lendpay_domain::command::{Command, Stamp};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Calls, Commands, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, StoreError, Timestamp};
@@ -179,6 +180,16 @@ impl Kept for SandboxStore {
 impl Commands for SandboxStore {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
         self.now_open().await?.run(command).await
+    }
+
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        self.now_open().await?.expire(after, now, most, stamp).await
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
