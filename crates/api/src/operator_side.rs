@@ -104,7 +104,8 @@ pub fn operator_side<S: Store>(
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
     let OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log, feed });
+    let operator =
+        Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log, feed });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));

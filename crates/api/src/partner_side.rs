@@ -62,12 +62,7 @@ pub(crate) type Operations<S> = (
     (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>),
 );
 
-fn operations<S: Commands + Queries>(
-    store: Arc<S>,
-    gate: Gate,
-    feed: Arc<Feed>,
-    checks: BuyerChecks,
-) -> Operations<S> {
+fn operations<S: Commands + Queries>(store: Arc<S>, gate: Gate, feed: Arc<Feed>, checks: BuyerChecks) -> Operations<S> {
     let reads = Arc::new(Reads { store: Arc::clone(&store), gate: gate.clone(), feed });
     let r = || Arc::clone(&reads);
     let moves = Arc::new(Moves { store: Arc::clone(&store), gate: gate.clone() });

@@ -14,8 +14,8 @@ use crate::offer::Offer;
 use crate::page::{Page, Window};
 use crate::partner::Partner;
 use crate::query::{
-    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
-    Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, Scope,
 };
 use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;

@@ -132,10 +132,8 @@ impl Commands for MemoryStore {
         stamp: impl Fn() -> Stamp + Send + Sync,
     ) -> Answer<Option<DueCursor>> {
         let due = |(&(application, offer), stored): (&(ApplicationId, OfferId), &StoredOffer<Terms>)| {
-            let due = DueCursor {
-                expiry_at: stored.standing.expiry(now)?.at,
-                offer: OfferCursor { application, offer },
-            };
+            let due =
+                DueCursor { expiry_at: stored.standing.expiry(now)?.at, offer: OfferCursor { application, offer } };
             Some(due).filter(|due| after.is_none_or(|after| *due > after))
         };
         let mut due: Vec<_> = self.state().view.tables.offers.iter().filter_map(due).collect();

@@ -77,7 +77,10 @@ pub(super) fn expires_in<T>(stored: &StoredOffer<T>) -> Option<i64> {
 impl<I: Index, F: LogIo> Base<I, F> {
     /// Adds those of changed offers that are to expire. One that is Offered was created or has other terms: nothing else
     /// leads there.
-    pub(super) fn put_due(&self, offers: &HashMap<(ApplicationId, OfferId), StoredOffer<Place>>) -> Result<(), Problem> {
+    pub(super) fn put_due(
+        &self,
+        offers: &HashMap<(ApplicationId, OfferId), StoredOffer<Place>>,
+    ) -> Result<(), Problem> {
         let due = offers.iter().filter_map(|((application, offer), stored)| {
             Some((expires_in(stored)?, stored.terms.at, (application.to_bytes(), offer.to_bytes())))
         });
@@ -149,7 +152,9 @@ impl EmbeddedStore {
         });
         for outcome in join_all(runs).await {
             // Nothing can be done about one that cannot be read: whoever asks for it is told.
-            if let Err(error @ (StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown)) = outcome {
+            if let Err(error @ (StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown)) =
+                outcome
+            {
                 return Err(error);
             }
         }

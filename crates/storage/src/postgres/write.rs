@@ -144,7 +144,8 @@ impl Writer<'_> {
             let Standing { status, status_changed_at: at, expiry_at, .. } = offer.standing;
             let ids = (key.0.uuid(), key.1.uuid(), offer.partner.uuid());
             let expiry_before = before.and_then(|before| before.standing.expiry_at);
-            if let Some(expiry) = expiry_at.filter(|_| offer.standing.status == Status::Offered && expiry_at != expiry_before)
+            if let Some(expiry) =
+                expiry_at.filter(|_| offer.standing.status == Status::Offered && expiry_at != expiry_before)
             {
                 due.push((micros(expiry), ids.0, ids.1));
             }

@@ -46,7 +46,11 @@ impl World {
 
 /// Whether the index names each offer that is to expire.
 pub(super) fn hold(base: &SimBase, offers: &HashMap<(ApplicationId, OfferId), StoredOffer<Terms>>) -> bool {
-    let Ok(named) = base.index.all(Table::Due).map(|item| Due::read(&item.map_err(drop)?).map_err(drop)).collect::<Result<Vec<_>, ()>>()
+    let Ok(named) = base
+        .index
+        .all(Table::Due)
+        .map(|item| Due::read(&item.map_err(drop)?).map_err(drop))
+        .collect::<Result<Vec<_>, ()>>()
     else {
         return false;
     };
