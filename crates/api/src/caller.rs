@@ -131,6 +131,16 @@ impl Gate {
         }
     }
 
+    /// Checks the credentials of a caller again that was admitted and has waited since: its key may be revoked.
+    pub async fn check_again<S: Commands + Queries>(
+        &self,
+        store: &S,
+        credentials: &Credentials,
+        context: &Context,
+    ) -> Result<(), Failure> {
+        self.authenticate(store, credentials, context).await.map(drop)
+    }
+
     /// An API key decides when there is one.
     async fn authenticate<S: Commands + Queries>(
         &self,

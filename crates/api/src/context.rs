@@ -11,8 +11,10 @@ use lendpay_domain::event::Actor;
 use lendpay_domain::{ApplicationId, BuyerId, OfferId, OperationId, PartnerId, Timestamp};
 use poem::{FromRequest, Request, RequestBody};
 use std::net::{IpAddr, SocketAddr};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tokio::time::Instant;
 
 /// The request's id and time. The shell puts it into the request; operations read it and note the partner for the log.
 #[derive(Clone)]
@@ -23,6 +25,8 @@ pub(crate) struct Context {
     pub caller: Option<TraceParent>,
     /// Who connected; unknown where there is no network.
     pub peer: Option<IpAddr>,
+    /// When it must be answered.
+    deadline: Instant,
     noted: Arc<Noted>,
 }
 
@@ -36,6 +40,8 @@ struct Noted {
     named: Named,
     unchanged: AtomicBool,
     allowance: OnceLock<Allowance>,
+    /// For how many microseconds it has waited for events.
+    waited: AtomicU64,
 }
 
 /// What a request is about, as far as it names it.
@@ -48,7 +54,7 @@ pub(crate) struct Named {
 
 impl Context {
     /// Takes the request's body, which may have so many bytes, so that nobody reads it unasked.
-    pub fn new(request: &mut Request, at: Timestamp, body_limit: usize) -> Self {
+    pub fn new(request: &mut Request, at: Timestamp, deadline: Instant, body_limit: usize) -> Self {
         let caller = TraceParent::of(request.headers());
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
@@ -61,8 +67,9 @@ impl Context {
             named: Named::default(),
             unchanged: AtomicBool::new(false),
             allowance: OnceLock::new(),
+            waited: AtomicU64::new(0),
         };
-        Self { operation, at, caller, peer, noted: Arc::new(noted) }
+        Self { operation, at, caller, peer, deadline, noted: Arc::new(noted) }
     }
 
     /// What the shell has put into a request.
@@ -112,6 +119,24 @@ impl Context {
 
     pub fn allowance(&self) -> Option<&Allowance> {
         self.noted.allowance.get()
+    }
+
+    /// Until when a request waits that wants to wait for so long: no longer than leaves it the time for an answer.
+    pub fn wait_until(&self, wait: Duration) -> Instant {
+        const ANSWER: Duration = Duration::from_secs(5);
+        let now = Instant::now();
+        now + wait.min(self.deadline.saturating_duration_since(now).saturating_sub(ANSWER))
+    }
+
+    /// Notes that the request has waited for events, and was not worked on.
+    pub fn note_wait(&self, time: Duration) {
+        let micros = u64::try_from(time.as_micros()).expect("less than 584,000 years");
+        self.noted.waited.fetch_add(micros, Ordering::Relaxed);
+    }
+
+    /// For how long it has waited.
+    pub fn waited(&self) -> Duration {
+        Duration::from_micros(self.noted.waited.load(Ordering::Relaxed))
     }
 
     /// The crowd of the request's connection.

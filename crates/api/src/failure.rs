@@ -40,6 +40,9 @@ pub enum Failure {
     BadParameters(Vec<String>),
     /// The partner, or an address that fails to authenticate, has made too many requests. Seconds to wait.
     RateLimited(u64),
+    /// As many of the partner's requests, or of the operator's side, as may wait for events wait already. Seconds until
+    /// another may.
+    TooManyReaders(u64),
     /// Nothing has this address.
     NotFound,
     /// The address knows other methods: those in the text, separated by commas.
@@ -155,6 +158,13 @@ impl Failure {
                 "RateLimited",
                 "Too many requests",
                 "You have made too many requests. Wait for the time in Retry-After; the header RateLimit says what you have left.",
+            ),
+            Self::TooManyReaders(_) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "RateLimited",
+                "Too many requests wait",
+                "As many of your requests as may wait for events do so already. Wait for the time in Retry-After, or ask \
+                 without `wait`.",
             ),
             Self::NotFound => (
                 StatusCode::NOT_FOUND,
@@ -303,7 +313,9 @@ impl Failure {
             Self::Store(StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown) => {
                 Some((header::RETRY_AFTER, HeaderValue::from_static("1")))
             }
-            Self::RateLimited(seconds) => Some((header::RETRY_AFTER, (*seconds).into())),
+            Self::RateLimited(seconds) | Self::TooManyReaders(seconds) => {
+                Some((header::RETRY_AFTER, (*seconds).into()))
+            }
             _ => None,
         }
     }

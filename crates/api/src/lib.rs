@@ -13,6 +13,7 @@ mod context;
 mod counts;
 pub mod document;
 mod failure;
+mod feed;
 #[cfg(test)]
 mod fuzz;
 mod hex;
@@ -42,6 +43,7 @@ mod wire;
 pub use clock::Clock;
 pub use counts::{BUCKETS, RequestCounts, RouteCounts};
 pub use failure::Failure;
+pub use feed::Feed;
 pub use operator_failure::{OperatorFailure, Resource};
 pub use operator_hosts::Hosts;
 pub use operator_key::{BadOperatorKey, OperatorKey};

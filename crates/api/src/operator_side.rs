@@ -3,6 +3,7 @@
 use crate::clock::Clock;
 use crate::counts::RequestCounts;
 use crate::document::operator;
+use crate::feed::Feed;
 use crate::operations::operator::Operator;
 use crate::operations::operator::copy_log::CopyLogApi;
 use crate::operations::operator::create_key::CreateKeyApi;
@@ -54,6 +55,8 @@ pub struct OperatorSettings<S> {
     pub reason: fn(&S) -> Option<String>,
     /// The log of a store that has one of its own, for backups.
     pub log: Option<Arc<dyn Log>>,
+    /// The readers that wait for events, shared with the partners' side.
+    pub feed: Arc<Feed>,
     /// Set when the service is about to end: it is not ready any more, though it still answers.
     pub stopping: Arc<AtomicBool>,
     /// Writes what `/metrics` answers, in Prometheus' text format.
@@ -100,8 +103,9 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log });
+    let OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces } = settings;
+    let operator =
+        Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log, feed });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));

@@ -4,6 +4,7 @@ use crate::caller::Gate;
 use crate::clock::Clock;
 use crate::counts::RequestCounts;
 use crate::document::partner;
+use crate::feed::Feed;
 use crate::operations::Reads;
 use crate::operations::accept_offer::AcceptOfferApi;
 use crate::operations::create_buyer::CreateBuyerApi;
@@ -41,6 +42,8 @@ pub struct PartnerSettings {
     pub rate_limit: Option<RateLimit>,
     /// Who collects traces.
     pub traces: Option<Arc<dyn Traces>>,
+    /// The readers that wait for events, shared with the operator's side.
+    pub feed: Arc<Feed>,
     /// What a sandbox lets its users do besides the operations. With it the service is a sandbox.
     pub sandbox: Option<Arc<dyn Sandbox>>,
 }
@@ -59,8 +62,8 @@ pub(crate) type Operations<S> = (
     (ListBuyersApi<S>, GetBuyerApi<S>, ListEventsApi<S>),
 );
 
-fn operations<S: Commands + Queries>(store: Arc<S>, gate: Gate, checks: BuyerChecks) -> Operations<S> {
-    let reads = Arc::new(Reads { store: Arc::clone(&store), gate: gate.clone() });
+fn operations<S: Commands + Queries>(store: Arc<S>, gate: Gate, feed: Arc<Feed>, checks: BuyerChecks) -> Operations<S> {
+    let reads = Arc::new(Reads { store: Arc::clone(&store), gate: gate.clone(), feed });
     let r = || Arc::clone(&reads);
     let moves = Arc::new(Moves { store: Arc::clone(&store), gate: gate.clone() });
     (
@@ -101,8 +104,8 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
     }
     routes.extend(document.routes(side));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let operations =
-        OpenApiService::new(operations(Arc::clone(&store), gate, settings.buyer_checks), "", "").into_endpoint();
+    let operations = operations(Arc::clone(&store), gate, settings.feed, settings.buyer_checks);
+    let operations = OpenApiService::new(operations, "", "").into_endpoint();
     let inner = Inside { operations, pages, provokes: side == Side::Sandbox };
     let PartnerSettings { limits, traces, .. } = settings;
     Shell { inner, store, clock, limits, routes: Routes(routes), side, counts, traces }

@@ -102,6 +102,15 @@ impl fmt::Display for OfferCursor {
     }
 }
 
+/// A place in the order in which offers expire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DueCursor {
+    /// When it expires.
+    pub expiry_at: Timestamp,
+    /// The offer.
+    pub offer: OfferCursor,
+}
+
 /// Which offers are wanted, in the order of their applications, then of their own ids.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FindOffers {

@@ -7,14 +7,15 @@
 use crate::buyer::Buyer;
 use crate::calls::Call;
 use crate::change::Record;
-use crate::command::Command;
+use crate::command::{Command, Stamp};
 use crate::event::EventPage;
 use crate::key::{KeyHash, KeyInUse, KeyRecord};
 use crate::offer::Offer;
 use crate::page::{Page, Window};
 use crate::partner::Partner;
 use crate::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, Scope,
 };
 use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
@@ -53,6 +54,18 @@ pub type Answer<T> = Result<T, StoreError>;
 pub trait Commands: Send + Sync + 'static {
     /// Decides a command, keeps its changes, and answers when they are durable.
     fn run<C: Command>(&self, command: C) -> impl Future<Output = Answer<C::Outcome>> + Send;
+
+    /// Runs [`ExpireOffer`](crate::command::ExpireOffer) for about `most` offers whose expiry has come by the moment `now`, in
+    /// the order of their expiry, after a place in it; they wait in the queue like the commands of any caller. Returns after
+    /// where to go on, if there may be more. A store finds what is due by an index, within a tenth of a second of the expiry,
+    /// and may look at an offer again. Processes that share a store share the work. `stamp` makes stamps for the moment.
+    fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> impl Future<Output = Answer<Option<DueCursor>>> + Send;
 
     /// Notes that a key was used, to the hour. Never waits and never fails: the note is for people, and may be lost in
     /// a crash.
@@ -114,6 +127,10 @@ pub trait Queries: Send + Sync + 'static {
     /// Events in order, with the history and the end that they belong to. A reader that passes the last sequence it saw
     /// misses none, as long as the history is the same.
     fn find_events(&self, query: FindEvents) -> impl Future<Output = Answer<EventPage>> + Send;
+
+    /// Waits until a change with a greater sequence than `after` can be read; may be ready earlier. All who wait share the
+    /// looks that it takes, however many they are. `after` is [`EventPage::seen`]: changes that are no events count too.
+    fn wait_for_changes(&self, after: u64) -> impl Future<Output = Answer<()>> + Send;
 }
 
 /// An export that is under way: everything that was there at one moment, in an order in which each record refers only

@@ -91,8 +91,13 @@ pub fn application() -> String {
 
 /// The terms of an offer, with an amount that can be told apart.
 pub fn terms(amount: usize) -> String {
+    terms_until(amount, "2032-06-03T12:15:44.0503342+00:00")
+}
+
+/// The same, which hold until a moment.
+pub fn terms_until(amount: usize, expiry: &str) -> String {
     format!(
-        r#"{{"details":"Representative Rate","fundingType":"TermLoan","offerType":"Underwritten","annualPercentageRate":0.0905,"interestRate":0.03,"expiryAt":"2032-06-03T12:15:44.0503342+00:00","redirectUrl":"https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce","amount":{amount}.5,"duration":"TwoYears"}}"#
+        r#"{{"details":"Representative Rate","fundingType":"TermLoan","offerType":"Underwritten","annualPercentageRate":0.0905,"interestRate":0.03,"expiryAt":"{expiry}","redirectUrl":"https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce","amount":{amount}.5,"duration":"TwoYears"}}"#
     )
 }
 
@@ -135,7 +140,7 @@ pub fn overwrite(lab: &Lab, server: &Server, offers: &[Pair], amount: usize) -> 
 
 /// Sends every line. wrk makes the first request once without sending it, to see what it is like, and stops with some
 /// requests unanswered: the first line and the last ones come twice, so that these are repetitions.
-fn put(lab: &Lab, server: &Server, mut lines: String) -> anyhow::Result<()> {
+pub fn put(lab: &Lab, server: &Server, mut lines: String) -> anyhow::Result<()> {
     const CONNECTIONS: usize = 64;
     let again: Vec<_> =
         lines.lines().take(1).chain(lines.lines().rev().take(4 * CONNECTIONS)).map(str::to_owned).collect();

@@ -7,6 +7,7 @@
 //! | `durability` | kills and power cuts under load |
 //! | `scale` | what a large store costs |
 //! | `neighbours` | what one partner's load costs another |
+//! | `expiries` | what it costs that offers expire on time |
 //! | `lab` | the programs that are measured, and the folder where that is done |
 //! | `server` | a server that runs |
 //! | `http` | the client |
@@ -16,6 +17,7 @@
 
 mod bench;
 mod durability;
+mod expiries;
 mod fill;
 mod http;
 mod lab;
@@ -59,6 +61,10 @@ enum Experiment {
     /// The 99th percentile of a partner's waits beside 2,000 busy connections of another, on both stores, as a ratio to
     /// its value alone; and the accepts that remain on PostgreSQL while another session holds an offer.
     Neighbours(neighbours::Arguments),
+    /// Measures how fast expiries are recorded that are due within one second, and what that costs accepts beside it
+    ///
+    /// On both stores, of which one on PostgreSQL is started. Takes a quarter of an hour.
+    Expiries(expiries::Arguments),
     /// A yardstick of the benchmark
     #[command(hide = true, subcommand)]
     Limit(bench::limits::Limit),
@@ -74,6 +80,7 @@ fn main() -> ExitCode {
         Experiment::Durability(arguments) => durability::run(&arguments),
         Experiment::Scale(arguments) => scale::run(&arguments),
         Experiment::Neighbours(arguments) => neighbours::run(&arguments),
+        Experiment::Expiries(arguments) => expiries::run(&arguments),
         Experiment::Limit(limit) => bench::limits::run(limit),
         Experiment::KilledClient { address, connections, key } => {
             soak::killed::client(address, connections, &key);

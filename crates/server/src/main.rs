@@ -4,6 +4,7 @@ mod client;
 mod command_line;
 mod completions;
 mod examples;
+mod expiry;
 mod listener;
 mod metrics;
 mod oauth;

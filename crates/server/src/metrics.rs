@@ -7,7 +7,7 @@ mod machine;
 
 use crate::listener::{ConnectionSlots, Tls};
 use crate::store::Kept;
-use lendpay_api::{BUCKETS, Counts, RequestCounts, RouteCounts};
+use lendpay_api::{BUCKETS, Counts, Feed, RequestCounts, RouteCounts};
 use lendpay_domain::event::Subject;
 use lendpay_domain::log::CopyKind;
 use lendpay_storage::embedded::OpenReport;
@@ -22,6 +22,8 @@ pub struct Metrics<S> {
     pub partner: Arc<RequestCounts>,
     /// Requests of the operator.
     pub operator: Arc<RequestCounts>,
+    /// Readers that wait for events.
+    pub feed: Arc<Feed>,
     /// Weak, so that a slow reader of metrics does not keep the store open.
     pub store: Weak<S>,
     /// Connections of partners, and of the operator.
@@ -42,6 +44,10 @@ impl<S: Kept> Metrics<S> {
         page.requests([("partner", &self.partner), ("operator", &self.operator)]);
         page.partners(&self.partner);
         page.connections(["partner", "operator"].into_iter().zip(&self.slots));
+        page.family("lendpay_waiting_readers", "gauge", "Requests that wait for events.");
+        for (side, waiting) in ["partner", "operator"].into_iter().zip(self.feed.waiting()) {
+            page.sample("lendpay_waiting_readers", format_args!(r#"side="{side}""#), waiting);
+        }
         let help = "Log lines that were dropped, since nobody read them and 1 MiB waited.";
         page.counters("lendpay_log_lines_dropped_total", help, [("", count(&self.dropped_lines))]);
         if let Some(expiry) = self.tls.as_ref().and_then(|tls| tls.expiry()) {
@@ -97,7 +103,7 @@ impl Page {
             route.by_status().map(move |(status, count)| (labels(status), count))
         });
         self.counters("lendpay_http_requests_total", "Requests by route and status.", by_status);
-        let help = "From the first byte of a request to the head of its answer.";
+        let help = "From the first byte of a request to the head of its answer, without waiting for events.";
         self.family("lendpay_http_request_duration_seconds", "histogram", help);
         routes().filter(|(_, route)| route.total().0 > 0).for_each(|(side, route)| self.durations(side, route));
         let help = "Requests that were refused with 429, by what was over its limit.";

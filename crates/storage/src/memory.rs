@@ -9,7 +9,7 @@ use crate::records::CallRecord;
 use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::calls::{Call, Keeping, found};
 use lendpay_domain::change::Record;
-use lendpay_domain::command::{Command, UseKey, Whole};
+use lendpay_domain::command::{Command, ExpireOffer, Stamp, UseKey, Whole};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::import::{Admission, Admitted, Imported};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
@@ -17,18 +17,21 @@ use lendpay_domain::offer::{Offer, Terms};
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
-    OffersOf, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
-use lendpay_domain::view::{Nothing, Overlay};
+use lendpay_domain::view::{Nothing, Overlay, StoredOffer};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 
 /// A store in memory.
 #[derive(Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
+    /// The last sequence, for those who wait.
+    last: watch::Sender<u64>,
     keeping: Keeping,
     /// Calls that changed nothing, and the lengths of their records.
     calls: Mutex<Vec<(u64, Call)>>,
@@ -100,7 +103,15 @@ impl MemoryStore {
             }
         }
         *state = next;
+        self.last.send_replace(state.last);
         Ok(admission.done())
+    }
+
+    fn run_now<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        let mut state = self.state();
+        let outcome = state.run(command);
+        self.last.send_replace(state.last);
+        outcome
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -110,11 +121,32 @@ impl MemoryStore {
 
 impl Commands for MemoryStore {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
-        self.state().run(command)
+        self.run_now(command)
+    }
+
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        let due = |(&(application, offer), stored): (&(ApplicationId, OfferId), &StoredOffer<Terms>)| {
+            let due =
+                DueCursor { expiry_at: stored.standing.expiry(now)?.at, offer: OfferCursor { application, offer } };
+            Some(due).filter(|due| after.is_none_or(|after| *due > after))
+        };
+        let mut due: Vec<_> = self.state().view.tables.offers.iter().filter_map(due).collect();
+        due.sort_unstable();
+        due.truncate(most);
+        for &DueCursor { offer: OfferCursor { application, offer }, .. } in &due {
+            self.run_now(ExpireOffer { application, offer, stamp: Stamp { at: now, ..stamp() } })?;
+        }
+        Ok(due.last().copied().filter(|_| due.len() == most))
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
-        self.state().run(UseKey { key, at }).expect("look-ups in memory do not fail");
+        self.run_now(UseKey { key, at }).expect("look-ups in memory do not fail");
     }
 
     async fn check(&self) -> Answer<()> {
@@ -202,7 +234,14 @@ impl Queries for MemoryStore {
         let mut events = events.filter(|event| event.sequence > after && filter.wants(event));
         let found: Vec<_> = events.by_ref().take(limit).collect();
         let next = events.next().map(|_| found.last().map_or(after, |event| event.sequence));
-        Ok(EventPage { history: state.history, last: state.last, events: found, next })
+        let (history, last) = (state.history, state.last);
+        Ok(EventPage { history, last, seen: next.unwrap_or(last.max(after)), events: found, next })
+    }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        let mut last = self.last.subscribe();
+        last.wait_for(|last| *last > after).await.expect("the store that is asked has the sender");
+        Ok(())
     }
 }
 

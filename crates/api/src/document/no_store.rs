@@ -3,14 +3,15 @@
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::calls::Call;
 use lendpay_domain::change::Record;
-use lendpay_domain::command::Command;
+use lendpay_domain::command::{Command, Stamp};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -44,6 +45,15 @@ impl Exports for NoStore {
 
 impl Commands for NoStore {
     async fn run<C: Command>(&self, _: C) -> Answer<C::Outcome> {
+        match *self {}
+    }
+    async fn expire(
+        &self,
+        _: Option<DueCursor>,
+        _: Timestamp,
+        _: usize,
+        _: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
         match *self {}
     }
     fn note_use(&self, _: KeyHash, _: Timestamp) {
@@ -89,6 +99,9 @@ impl Queries for NoStore {
         match *self {}
     }
     async fn find_events(&self, _: FindEvents) -> Answer<EventPage> {
+        match *self {}
+    }
+    async fn wait_for_changes(&self, _: u64) -> Answer<()> {
         match *self {}
     }
 }

@@ -17,7 +17,7 @@ use poem_openapi::OpenApiService;
 use serde_json::{Map, Value};
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.5.0";
+const VERSION: &str = "1.6.0";
 
 const DESCRIPTION: &str = "\
 Accept and decline loan offers on behalf of your customers, register companies as buyers, and read what you have.

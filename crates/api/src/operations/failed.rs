@@ -98,6 +98,13 @@ fn description(shape: Shape, failure: &Failure) -> &'static str {
         Failure::CursorUnknown => {
             return "`after` is past the end, or of another history: a backup was restored. Read from the beginning.";
         }
+        Failure::TooManyReaders(_) if shape == Shape::Operator => {
+            return "100 requests wait for events already, or there were too many without an operator's key from one address.";
+        }
+        Failure::TooManyReaders(_) => {
+            return "Too many requests of this partner, or 10 of them wait for events already, or too many without valid \
+                    credentials from one address.";
+        }
         Failure::Operator(OperatorFailure::BatchTooLarge) => return "The body is larger than 8,388,608 bytes.",
         _ => {}
     }

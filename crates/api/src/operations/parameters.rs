@@ -3,6 +3,7 @@
 use super::Parameter;
 use lendpay_domain::page::Window;
 use serde_json::json;
+use std::time::Duration;
 
 /// Where a page begins.
 pub(crate) const AFTER: Parameter =
@@ -22,6 +23,20 @@ pub(crate) const LIMIT: Parameter = Parameter {
     description: "The most items that are wanted. A page of offers or buyers has 200 at most, and then a `next`.",
     schema: || json!({ "type": "integer", "format": "int32", "default": 100, "maximum": 500.0, "minimum": 1.0 }),
 };
+
+/// For how long a reader of events waits.
+pub(crate) const WAIT: Parameter = Parameter {
+    name: "wait",
+    description: "How many seconds to wait for an event if there is none yet. The answer comes as soon as there is one, and is an \
+                  empty page if none comes, or if the service ends.",
+    schema: || json!({ "type": "integer", "format": "int32", "default": 0, "maximum": 25.0, "minimum": 0.0 }),
+};
+
+/// Reads [`WAIT`].
+pub(crate) fn wait(text: &str) -> Result<Duration, &'static str> {
+    let seconds = text.parse().ok().filter(|seconds| *seconds <= 25);
+    seconds.map(Duration::from_secs).ok_or("must be a whole number from 0 to 25")
+}
 
 /// Which buyers are wanted.
 pub(crate) const REGISTRATION_NUMBER: Parameter = Parameter {

@@ -4,6 +4,7 @@ use super::Operation;
 use crate::caller::{Caller, Credentials, Gate};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::feed::Feed;
 use crate::tokens::scheme::Scope;
 use crate::turns::Turn;
 use lendpay_domain::StoreError;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 pub(crate) struct Reads<S> {
     pub store: Arc<S>,
     pub gate: Gate,
+    pub feed: Arc<Feed>,
 }
 
 impl<S: Commands + Queries> Reads<S> {

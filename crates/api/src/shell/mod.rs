@@ -75,12 +75,13 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
         route_unreadable_segments(&mut request);
         let found = self.routes.find(request.uri().path());
         let route = found.map(|(_, route)| route);
-        let context = Context::new(&mut request, self.clock.now(), route.map_or(BODY, |route| route.body));
+        let deadline = (start + self.limits.request_time).into();
+        let body = route.map_or(BODY, |route| route.body);
+        let context = Context::new(&mut request, self.clock.now(), deadline, body);
         // Traces are of the system's time.
         let began = context.at - self.clock.ahead() - start.elapsed();
         request.set_data(context.clone());
 
-        let deadline = (start + self.limits.request_time).into();
         let work = AssertUnwindSafe(self.answer(request, route, &context)).catch_unwind();
         let result = match tokio::time::timeout_at(deadline, work).await {
             Ok(Ok(result)) => result,
@@ -110,7 +111,8 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
             headers.insert(RATE_LIMIT_POLICY, allowance.policy());
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
-        self.counts.count(found.map(|(number, _)| number), status, duration, context.partner());
+        let work = duration.saturating_sub(context.waited());
+        self.counts.count(found.map(|(number, _)| number), status, work, context.partner());
         let span = Span {
             operation: context.operation,
             caller: context.caller,

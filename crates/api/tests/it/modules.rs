@@ -28,3 +28,4 @@ mod rights;
 mod routing;
 mod statuses;
 mod store_failures;
+mod waiting;

@@ -3,7 +3,7 @@
 use crate::backend::{self, Backend, Remains};
 use crate::document;
 use lendpay_api::{
-    Clock, NewOperatorKey, OperatorKey, OperatorList, OperatorSettings, Operators, PartnerSettings, operator_side,
+    Clock, Feed, NewOperatorKey, OperatorKey, OperatorList, OperatorSettings, Operators, PartnerSettings, operator_side,
     partner_side,
 };
 use lendpay_domain::Timestamp;
@@ -30,6 +30,7 @@ pub struct Context {
     operator: Side,
     partner: Side,
     pub store: Arc<Backend>,
+    pub feed: Arc<Feed>,
     /// A key of an operator with each role, which has the role's name.
     operators: [(Role, NewOperatorKey); Role::ALL.len()],
     clock: Arc<SetClock>,
@@ -89,22 +90,25 @@ impl Context {
         });
         let lines = operators.each_ref().map(|(_, made)| made.line.as_str()).join("\n");
         let key = OperatorKey::parse(OPERATOR_KEY).expect("long enough");
+        let feed = Arc::<Feed>::default();
         let settings = OperatorSettings {
             operators: Arc::new(Operators::new(Some(key), OperatorList::parse(&lines).expect("good lines"))),
             hosts: lendpay_api::Hosts::default(),
             limits: lendpay_api::Limits::default(),
             reason: Backend::failure_reason,
             log: crate::log(&store),
+            feed: Arc::clone(&feed),
             stopping: Arc::default(),
             metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
             traces: None,
         };
         let operator = operator_side(Arc::clone(&store), clock.clone(), settings, Arc::default());
-        let partner = partner_side(Arc::clone(&store), clock.clone(), PartnerSettings::default());
+        let partner = partner_side(Arc::clone(&store), clock.clone(), PartnerSettings { feed: Arc::clone(&feed), ..PartnerSettings::default() });
         Self {
             operator: Box::new(poem::endpoint::ToDynEndpoint(operator)),
             partner: Box::new(poem::endpoint::ToDynEndpoint(partner)),
             store,
+            feed,
             operators,
             clock,
             _remains: remains,

@@ -18,4 +18,5 @@ mod parties;
 #[path = "../common/schema.rs"]
 mod schema;
 mod values;
+mod waiting;
 mod walk;

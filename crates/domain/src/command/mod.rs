@@ -6,7 +6,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `offer` | creating offers, replacing terms, moving an offer to another status |
+//! | `offer` | creating offers, replacing terms, moving an offer to another status, its expiry |
 //! | `buyer` | registering a buyer |
 //! | `party` | partners, keys, applications |
 
@@ -17,7 +17,7 @@ mod party;
 mod tests;
 
 pub use buyer::{CreateBuyer, CreateBuyerOutcome};
-pub use offer::{MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
+pub use offer::{ExpireOffer, MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
 pub use party::{
     AddKey, AddKeyOutcome, ExpireKey, ExpireKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner,
     PutPartnerOutcome, RevokeKey, RevokeKeyOutcome, UseKey,

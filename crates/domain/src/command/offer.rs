@@ -1,6 +1,6 @@
 //! Offers: the operator creates them and replaces their terms; operator and partner move them (contract 2.1).
 
-use super::{Command, DecideError, Decided, Decision, OfferRef, Reads, Stamp, Values};
+use super::{Command, DecideError, Decided, Decision, OfferRef, Reads, Stamp, Values, plain_outcome};
 use crate::change::{Change, OfferKey};
 use crate::life_cycle::{Action, IllegalMove, Standing, Transition, Verdict};
 use crate::offer::{Offer, Status, Terms};
@@ -100,6 +100,35 @@ impl Command for MoveOffer {
             MoveOutcome::Illegal(illegal) => MoveOutcome::Illegal(illegal),
             MoveOutcome::NotFound => MoveOutcome::NotFound,
         })
+    }
+}
+
+/// Records the expiry of an offer whose time has come. Time causes it: no caller gives this command.
+#[derive(Clone, Debug)]
+pub struct ExpireOffer {
+    /// The application that the offer belongs to.
+    pub application: ApplicationId,
+    /// The offer.
+    pub offer: OfferId,
+    /// When it is looked at, and the event's ids. The event has the time of the expiry, and the clock as its actor.
+    pub stamp: Stamp,
+}
+
+impl Command for ExpireOffer {
+    // Whether the expiry is recorded now.
+    plain_outcome!(bool);
+
+    fn reads(&self, reads: &mut Reads) {
+        reads.owned_offers.push((self.application, self.offer));
+    }
+
+    fn decide<V: View>(&self, view: &V) -> Decided<bool> {
+        let (application, offer) = (self.application, self.offer);
+        let stored = view.offer(application, offer)?;
+        let due = stored.and_then(|stored| Some((stored.partner, stored.standing.expiry(self.stamp.at)?)));
+        let Some((partner, expired)) = due else { return Ok(Decision::unchanged(false)) };
+        let change = moved(OfferKey { partner, application, offer }, expired);
+        Ok(Decision::with(true, self.stamp.expiry(expired.at, change)))
     }
 }
 

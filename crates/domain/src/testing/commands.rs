@@ -6,7 +6,7 @@ use crate::buyer::Description;
 use crate::change::Record;
 use crate::command::{
     AddKey, AddKeyOutcome, Command as _, CreateBuyer, CreateBuyerOutcome, DecideError, ExpireKey, ExpireKeyOutcome,
-    MoveOffer, MoveOutcome, PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner,
+    ExpireOffer, MoveOffer, MoveOutcome, PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner,
     PutPartnerOutcome, RevokeKey, RevokeKeyOutcome, Stamp, UseKey,
 };
 use crate::event::Actor;
@@ -41,6 +41,8 @@ pub enum Asked {
     Offer(PutOffer),
     /// By which an offer is moved.
     Move(MoveOffer),
+    /// By which the expiry of an offer is recorded.
+    Lapse(ExpireOffer),
     /// By which a buyer is created.
     Buyer(CreateBuyer),
     /// Noted without an answer.
@@ -64,6 +66,8 @@ pub enum Told {
     Offer(Answer<PutOfferOutcome>),
     /// When an offer is moved.
     Move(Answer<MoveOutcome>),
+    /// When the expiry of an offer is recorded, if it is.
+    Lapse(Answer<bool>),
     /// When a buyer is created.
     Buyer(Answer<CreateBuyerOutcome>),
     /// Nothing.
@@ -81,6 +85,7 @@ impl Asked {
             | Self::Application(PutApplication { stamp, .. })
             | Self::Offer(PutOffer { stamp, .. })
             | Self::Move(MoveOffer { stamp, .. })
+            | Self::Lapse(ExpireOffer { stamp, .. })
             | Self::Buyer(CreateBuyer { stamp, .. }) => stamp,
             Self::Use(_) => return,
         };
@@ -101,6 +106,7 @@ impl Asked {
             Self::Application(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Offer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Move(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Lapse(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Buyer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Use(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
         }
@@ -116,6 +122,7 @@ impl Asked {
             Self::Application(command) => Told::Application(store.run(command).await),
             Self::Offer(command) => Told::Offer(store.run(command).await),
             Self::Move(command) => Told::Move(store.run(command).await),
+            Self::Lapse(command) => Told::Lapse(store.run(command).await),
             Self::Buyer(command) => Told::Buyer(store.run(command).await),
             Self::Use(UseKey { key, at }) => {
                 // Only keys that are there are used, and a store may keep in mind which use it has noted already.
@@ -170,6 +177,9 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
         5 => moves.prop_map(|(partner, a, n, action, stamp)| {
             let (partner, application, offer) = (partner.map(super::samples::partner), application(a), offer(n));
             Asked::Move(MoveOffer { partner, application, offer, action, stamp })
+        }),
+        1 => (id(), id(), stamps()).prop_map(|(a, n, stamp)| {
+            Asked::Lapse(ExpireOffer { application: application(a), offer: offer(n), stamp })
         }),
         3 => buyer,
         1 => (id(), 0..3_i64).prop_map(|(hash, hour)| {

@@ -11,7 +11,7 @@ use clap::builder::PossibleValuesParser;
 use lendpay_domain::cursor::Cursor;
 use lendpay_domain::event::Subject;
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, OfferId, OperationId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub const COLUMNS: Columns = &[
     column("SEQUENCE", "sequence"),
@@ -28,7 +28,10 @@ pub const COLUMNS: Columns = &[
     detail("REPLACED", "replaced"),
 ];
 
-/// How long to wait for more.
+/// How many seconds the service waits for more, at the most (contract 2.13).
+const WAIT: &str = "25";
+
+/// How long to wait for a service that does not.
 const PAUSE: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Args)]
@@ -104,8 +107,10 @@ fn follow(
     mut left: u64,
     screen: &mut Screen,
 ) -> Result<(), String> {
+    let filters = &[filters, &[("wait", Some(WAIT.to_owned()))]].concat();
     let mut answered = false;
     while left > 0 {
+        let asked = Instant::now();
         let page = match client.get(&address("/operator/events", filters, Some(&after.to_string()), left)) {
             // The service may be starting again; who follows goes on where it was.
             Err(CallError::Unreachable(_)) if answered => {
@@ -127,7 +132,8 @@ fn follow(
         if let Some(last) = events.last().and_then(|event| event["sequence"].as_u64()) {
             after.sequence = last;
         }
-        if left > 0 {
+        if events.is_empty() && asked.elapsed() < PAUSE {
+            // It is about to stop.
             std::thread::sleep(PAUSE);
         }
     }

@@ -11,14 +11,15 @@ use lendpay_api::sandbox::Sandbox;
 use lendpay_api::{Clock as _, Failure};
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::calls::Call;
-use lendpay_domain::command::Command;
+use lendpay_domain::command::{Command, Stamp};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Calls, Commands, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, StoreError, Timestamp};
@@ -181,6 +182,16 @@ impl Commands for SandboxStore {
         self.now_open().await?.run(command).await
     }
 
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        self.now_open().await?.expire(after, now, most, stamp).await
+    }
+
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         if let Ok(open) = self.0.open.try_read()
             && let Some(store) = &*open
@@ -216,6 +227,12 @@ impl Queries for SandboxStore {
         find_buyer(scope: Scope, id: BuyerId) -> Option<Buyer>;
         find_buyers(query: FindBuyers) -> Page<Buyer, BuyerCursor>;
         find_events(query: FindEvents) -> EventPage;
+    }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        // Without keeping the store open: it can be made again meanwhile, and whoever waits looks again then.
+        let changes = self.now_open().await?.changes_after(after);
+        changes.await
     }
 }
 

@@ -1,5 +1,6 @@
 //! A service that runs: a store, the two sides that reach it, their listeners, and what ends them.
 
+use crate::expiry;
 use crate::listener::{self, ConnectionSlots, Listener, ListenerContext, Timeouts, Tls};
 use crate::metrics::Metrics;
 use crate::settings::{Common, OperatorSide};
@@ -10,13 +11,14 @@ use crate::system_clock::SystemClock;
 use crate::telemetry::{self, Log};
 use lendpay_api::sandbox::Sandbox;
 use lendpay_api::{
-    Clock, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side, operator_side,
+    Clock, Feed, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side, operator_side,
 };
 use poem::EndpointExt as _;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -64,6 +66,9 @@ pub struct Service<S> {
     pub operator: Option<Listener>,
     signals: StopSignals,
     stop_delay: Duration,
+    feed: Arc<Feed>,
+    /// Records expiries.
+    expiries: JoinHandle<Infallible>,
     /// Set when the service is about to end.
     stopping: Arc<AtomicBool>,
 }
@@ -80,9 +85,11 @@ impl<S: Kept> Service<S> {
             tracing::warn!(most, wanted, "the limit of open files leaves fewer connections than --connections");
         }
         let slots = [wanted.min(most), OPERATOR_CONNECTIONS].map(ConnectionSlots::new);
+        let feed = Arc::<Feed>::default();
         let metrics = Arc::new(Metrics {
             partner: Arc::default(),
             operator: Arc::default(),
+            feed: Arc::clone(&feed),
             store: Arc::downgrade(&store),
             slots: slots.clone(),
             dropped_lines,
@@ -102,6 +109,7 @@ impl<S: Kept> Service<S> {
             oauth,
             rate_limit: settings.rate_limit,
             traces: traces.clone(),
+            feed: Arc::clone(&feed),
             sandbox,
         };
         let keeps = Arc::clone(&store);
@@ -128,12 +136,14 @@ impl<S: Kept> Service<S> {
                 (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));
             let metrics = Arc::new(move || metrics.write());
             let log = store.log().map(|(log, _)| log);
-            let settings = OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces };
+            let feed = Arc::clone(&feed);
+            let settings = OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
             Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };
         let operator = operator.map(start_operator).transpose()?;
-        Ok(Self { store, partners, operator, signals, stop_delay: settings.stop_delay, stopping })
+        let expiries = tokio::spawn(expiry::keep(Arc::clone(&store), clock));
+        Ok(Self { store, partners, operator, signals, stop_delay: settings.stop_delay, feed, expiries, stopping })
     }
 
     /// Serves until a signal arrives or the store fails, then ends in order. Calls `works` once the store works.
@@ -152,11 +162,15 @@ impl<S: Kept> Service<S> {
                 () = self.signals.received() => {}
             }
         }
+        self.feed.stop();
         let end = Instant::now() + if failure.is_some() { FAILED_GRACE } else { GRACE };
         self.partners.end(end).await?;
         if let Some(operator) = self.operator {
             operator.end(end).await?;
         }
+        self.expiries.abort();
+        // It ends by nothing else.
+        let _ = self.expiries.await;
         match failure {
             Some(reason) => Err(format!("the store has failed and the process ends: {reason}")),
             None => self.store.close().await.map_err(|error| format!("the store could not be closed: {error}")),

@@ -10,6 +10,7 @@
 //! | `open` | settings, errors of opening, the threads of a store |
 //! | `read`, `list`, `events` | reads, on the caller's thread |
 //! | `filters` | which events a block of the log can hold |
+//! | `due` | which offers expire when |
 //! | `work` | what a page may cost |
 //! | `export`, `import` | all records, out and in |
 //! | `calls` | calls that changed nothing, in files beside the log |
@@ -22,6 +23,7 @@
 mod backup;
 mod base;
 mod calls;
+mod due;
 mod events;
 mod export;
 mod filters;
@@ -58,9 +60,10 @@ use base::{Base, Overlay};
 use health::Health;
 use index::sled::SledIndex;
 use lendpay_domain::calls::{Call, Keeping};
-use lendpay_domain::command::{Command, Decided, Decision, Reads, UseKey, Values};
+use lendpay_domain::command::{Command, Decided, Decision, Reads, Stamp, UseKey, Values};
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::log::Log;
+use lendpay_domain::query::DueCursor;
 use lendpay_domain::store::{Answer, Calls, Commands, StoreError};
 use lendpay_domain::view::View;
 use lendpay_domain::{HistoryId, OperationId, Timestamp};
@@ -212,6 +215,16 @@ impl Commands for EmbeddedStore {
                 Done::Again(again) => command = again,
             }
         }
+    }
+
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        self.expire_due(after, now, most, stamp).await
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {

@@ -5,6 +5,7 @@
 //! that takes as much space as twice the index, and as little memory as opening.
 
 use super::base::{Base, reached};
+use super::due::{Due, Ids, expires_in};
 use super::index::sled::{SledIndex, SledOpener};
 use super::index::{BuyerValue, Index as _, IndexOpener as _, OfferValue, Table, buyer_key, offer_key, unsealed};
 use super::log::disk::{Directory, Disk as _, INDEX, LOG, LogIo as _, create_private, or_absent, remove_all};
@@ -16,7 +17,9 @@ use super::problem::Problem;
 use super::recovery;
 use crate::codec::CodecError;
 use lendpay_domain::change::Change;
-use lendpay_domain::view::StoredOffer;
+use lendpay_domain::view::{StoredOffer, View as _};
+use lendpay_domain::{ApplicationId, OfferId};
+use std::collections::HashSet;
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -222,6 +225,7 @@ impl<R: FnMut(Finding)> Check<R> {
                 Table::Notes => {}
                 // Which frames are noted depends on when the store was opened.
                 Table::Frames => self.frames(&base)?,
+                Table::Due => self.due(&base, &rebuilt.index)?,
                 table => self.compare(table, &base.index, &rebuilt.index)?,
             }
         }
@@ -258,6 +262,35 @@ impl<R: FnMut(Finding)> Check<R> {
                 Err(ReadError::Io(error)) => return Err(error.into()),
             };
             self.checked(Table::Frames, &key, (!begins).then_some("names a place where its frame does not begin"));
+        }
+        Ok(())
+    }
+
+    /// Checks that the index names each offer that is to expire, as the one that was rebuilt does, and names none that the
+    /// log does not hold. An entry stays when an offer gets another status or expiry, until it is due.
+    fn due(&mut self, base: &Base<SledIndex, File>, rebuilt: &SledIndex) -> Result<(), Problem> {
+        let stored = |(application, offer): &Ids| {
+            let found = base.offer(ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));
+            found.ok().flatten()
+        };
+        let (mut span, mut named) = (None, HashSet::new());
+        for item in rebuilt.all(Table::Due) {
+            let entry = Due::read(&item?).map_err(|_| Problem::index("a value cannot be read"))?;
+            if span != Some(entry.span()) {
+                (span, named) = (Some(entry.span()), base.named(entry.span())?);
+            }
+            let expires = |ids: &Ids| stored(ids).is_some_and(|offer| expires_in(&offer) == span);
+            if entry.offers.iter().any(|ids| !named.contains(ids) && expires(ids)) {
+                self.entry(Table::Due, &entry.key, "is missing, or does not name all that it should");
+            }
+        }
+        for item in base.index.all(Table::Due) {
+            let item = item?;
+            let problem = match Due::read(&item) {
+                Err(_) => Some("is not what the log says"),
+                Ok(entry) => (!entry.offers.iter().all(|ids| stored(ids).is_some())).then_some("is not in the log"),
+            };
+            self.checked(Table::Due, &item.0, problem);
         }
         Ok(())
     }

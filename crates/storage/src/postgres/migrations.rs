@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 19] = [
+const STEPS: [&str; 21] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -102,6 +102,16 @@ const STEPS: [&str; 19] = [
     "CREATE INDEX calls_by_time ON calls (called_at)",
     // What the events of partners, keys and applications say besides.
     "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid",
+    // Offers by their expiry, to the microsecond. A row stays when the offer reaches another status or gets another expiry,
+    // until it is due: an index of the offers would be written by each accept.
+    "CREATE TABLE offers_due (
+        expiry_at timestamptz NOT NULL,
+        application_id uuid NOT NULL,
+        offer_id uuid NOT NULL,
+        PRIMARY KEY (expiry_at, application_id, offer_id)
+    )",
+    "INSERT INTO offers_due SELECT expiry_at, application_id, offer_id FROM offers
+        WHERE status = 'Offered' AND expiry_at IS NOT NULL",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.

@@ -10,12 +10,14 @@
 //! | `group`, `view`, `write` | commands that go to the database together: the queue, the rows that are loaded, what is written |
 //! | `read`, `cache` | reads; keys and clients in memory |
 //! | `calls` | calls that changed nothing |
+//! | `due` | expiries that are due |
 //! | `numbering`, `order` | the sequences of changes |
 //! | `export`, `import` | every change, out and in |
 
 mod address;
 mod cache;
 mod calls;
+mod due;
 mod error;
 mod export;
 mod group;
@@ -48,9 +50,11 @@ use group::Groups;
 use health::Health;
 use lendpay_domain::Timestamp;
 use lendpay_domain::calls::Keeping;
-use lendpay_domain::command::{Command, UseKey, Whole};
+use lendpay_domain::command::{Command, Stamp, UseKey, Whole};
 use lendpay_domain::key::KeyHash;
+use lendpay_domain::query::DueCursor;
 use lendpay_domain::store::{Answer, Commands, StoreError};
+use numbering::Looks;
 use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
@@ -136,6 +140,8 @@ pub struct PostgresStore {
     exports: Arc<Semaphore>,
     calls: Recorder,
     keeping: Keeping,
+    /// Of those who wait for changes.
+    looks: Looks,
 }
 
 impl PostgresStore {
@@ -165,6 +171,7 @@ impl PostgresStore {
             exports: export::limit(),
             calls,
             keeping: options.calls,
+            looks: Looks::default(),
         })
     }
 
@@ -210,6 +217,16 @@ impl Commands for PostgresStore {
             Done::Answer(answer) => answer,
             Done::Again(_) => unreachable!("rows hold the terms of their offers"),
         }
+    }
+
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        self.expire_due(after, now, most, stamp).await
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {

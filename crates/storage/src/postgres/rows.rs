@@ -10,7 +10,7 @@ use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::key::KeyInUse;
 use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::partner::Partner;
-use lendpay_domain::query::Application;
+use lendpay_domain::query::{Application, DueCursor, OfferCursor};
 use lendpay_domain::view::StoredBuyer;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -213,6 +213,20 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     }
     let event = partner.zip(subject);
     Ok(ChangeRow { sequence, cause, event })
+}
+
+/// An offer and its expiry, to the microsecond.
+pub(super) fn due(row: &Row) -> Read<DueCursor> {
+    let mut row = Reader::new(row);
+    let (expiry_at, application, offer) = (row.get()?, row.get()?, row.get()?);
+    let offer = OfferCursor { application: ApplicationId::new(application), offer: OfferId::new(offer) };
+    Ok(DueCursor { expiry_at, offer })
+}
+
+/// Whether changes wait for a sequence, and the last one that was given.
+pub(super) fn waiting(row: &Row) -> Read<(bool, i64)> {
+    let mut row = Reader::new(row);
+    Ok((row.get()?, row.get()?))
 }
 
 /// What a page of events was made of, each row after the history and the last sequence: sequences, and events if the

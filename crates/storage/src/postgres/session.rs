@@ -73,11 +73,21 @@ impl Session {
         count: usize,
         values: Vec<Parameter<'_>>,
     ) -> Result<(), DbError> {
-        let changed = if count == 0 { 0 } else { self.run(sql, &by_reference(&values)).await? };
+        let changed = self.run_for(sql, count, values).await?;
         if changed == count { Ok(()) } else { Err(DbError::Raced) }
     }
 
-    /// The same with a first parameter of its own: the version of the rows from here on.
+    /// Runs a statement for so many rows, unless that is none; returns how many it changed.
+    pub(super) async fn run_for(
+        &self,
+        sql: &'static str,
+        count: usize,
+        values: Vec<Parameter<'_>>,
+    ) -> Result<usize, DbError> {
+        if count == 0 { Ok(0) } else { self.run(sql, &by_reference(&values)).await }
+    }
+
+    /// As [`Self::change`], with a first parameter of its own: the version of the rows from here on.
     pub(super) async fn change_at(
         &self,
         sql: &'static str,

@@ -103,6 +103,16 @@ statements! {
          $4::uuid[], $5::bytea[], $6::timestamptz[], $7::text[], $8::timestamptz[], $9::smallint[], $10::timestamptz[]) \
          AS k (partner_id, application_id, offer_id, terms, expiry_at, status, at, ns, version) \
          WHERE o.application_id = k.application_id AND o.offer_id = k.offer_id AND o.ordered_at = k.version";
+    /// One that has the offer and the moment already says the same.
+    INSERT_DUE = "INSERT INTO offers_due SELECT * FROM unnest($1::timestamptz[], $2::uuid[], $3::uuid[]) \
+         ON CONFLICT DO NOTHING";
+    /// Those that no other process has taken.
+    TAKE_DUE = "SELECT expiry_at, application_id, offer_id FROM offers_due \
+         WHERE (expiry_at, application_id, offer_id) > (coalesce($1, '-infinity'::timestamptz), $2, $3) \
+         AND expiry_at < $4 ORDER BY expiry_at, application_id, offer_id LIMIT $5 FOR UPDATE SKIP LOCKED";
+    DELETE_DUE = "DELETE FROM offers_due d USING unnest($1::timestamptz[], $2::uuid[], $3::uuid[]) \
+         AS k (expiry_at, application_id, offer_id) \
+         WHERE d.expiry_at = k.expiry_at AND d.application_id = k.application_id AND d.offer_id = k.offer_id";
     INSERT_BUYERS = "INSERT INTO buyers SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[])";
     INSERT_CHANGES = "INSERT INTO changes SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], \
          $4::timestamptz[], $5::smallint[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], \
@@ -151,7 +161,8 @@ statements! {
          ORDER BY partner_id, buyer_id LIMIT $5) AS b \
          WHERE b.n = $5 OR b.registration_number = $4 ORDER BY b.partner_id, b.buyer_id LIMIT $3";
 
-    CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";
+    /// Whether changes wait for a sequence, and the last one that was given.
+    CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL), last FROM change_counter WHERE one = 1";
     /// Holds everybody else who numbers, and nobody who writes.
     LOCK_COUNTER = "SELECT last FROM change_counter WHERE one = 1 FOR UPDATE";
     NUMBER_CHANGES = "WITH waiting AS (SELECT ordered_at, change_id, row_number() OVER (ORDER BY ordered_at, change_id) AS n \

@@ -13,6 +13,7 @@ use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::event::Subject;
 use lendpay_domain::life_cycle::Standing;
+use lendpay_domain::offer::Status;
 use lendpay_domain::view::{Overlay, View as _};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, Timestamp};
 use std::collections::BTreeSet;
@@ -134,20 +135,30 @@ impl Writer<'_> {
     }
 
     async fn offers(&self) -> Result<(), DbError> {
-        let mut rows = Vec::new();
+        let (mut rows, mut due) = (Vec::new(), Vec::new());
         for (key, offer) in &self.view.tables.offers {
             // Terms that did not change stay as they are.
-            let same = self.view.base.tables.offers.get(key).is_some_and(|before| before.terms == offer.terms);
+            let before = self.view.base.tables.offers.get(key);
+            let same = before.is_some_and(|before| before.terms == offer.terms);
             let terms = if same { None } else { Some(sealed(&TermsRecord::from(&offer.terms))?) };
             let Standing { status, status_changed_at: at, expiry_at, .. } = offer.standing;
             let ids = (key.0.uuid(), key.1.uuid(), offer.partner.uuid());
+            let expiry_before = before.and_then(|before| before.standing.expiry_at);
+            if let Some(expiry) =
+                expiry_at.filter(|_| offer.standing.status == Status::Offered && expiry_at != expiry_before)
+            {
+                due.push((micros(expiry), ids.0, ids.1));
+            }
             let row = (ids, terms, expiry_at.map(micros), status.name(), at);
             rows.push((row, self.versions.offers.get(key).copied()));
         }
-        self.put([sql::INSERT_OFFERS, sql::UPDATE_OFFERS], rows, |rows| {
+        due.sort_unstable();
+        let put = self.put([sql::INSERT_OFFERS, sql::UPDATE_OFFERS], rows, |rows| {
             columns!(rows, |it| it.0.2, it.0.0, it.0.1, it.1.as_deref(), it.2, it.3, micros(it.4), nanos(it.4))
-        })
-        .await
+        });
+        let due = self.session.run_for(sql::INSERT_DUE, due.len(), columns!(due, |it| it.0, it.1, it.2));
+        tokio::try_join!(biased; put, due)?;
+        Ok(())
     }
 
     /// Writes every change, and the buyers that were created. The change that created a buyer is in the buyer's row only.

@@ -137,3 +137,27 @@ pub async fn a_reader_beside_64_writers_gets_each_event_once<S: Store>(store: &A
     assert_eq!(counts, [("offer.created", each), ("offer.accepted", each), ("buyer.created", each)].into());
     assert_eq!(seen, all_events(&**store).await);
 }
+
+/// Many wait, each for what comes after another change; nobody is woken for what was there.
+pub async fn whoever_waits_learns_of_each_change<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    for n in 0..20 {
+        let seen = store.find_events(FindEvents::all(0, 1_000)).await.expect("works").seen;
+        let waiters: Vec<_> = (0..50)
+            .map(|_| {
+                let store = Arc::clone(store);
+                tokio::spawn(async move { store.wait_for_changes(seen).await })
+            })
+            .collect();
+        store.wait_for_changes(seen - 1).await.expect("there is one");
+        assert!(waiters.iter().all(|waiter| !waiter.is_finished()));
+        with_offer(&**store, 1, n, terms()).await;
+        for waiter in waiters {
+            assert_eq!(waiter.await.expect("no panic"), Ok(()));
+        }
+        let page = store.find_events(FindEvents::all(seen, 10)).await.expect("works");
+        assert_eq!((page.events.len(), page.seen, page.next), (1, page.last, None));
+    }
+    let page = store.find_events(FindEvents::all(0, 5)).await.expect("works");
+    assert_eq!((page.next, Some(page.seen)), (Some(page.seen), page.events.last().map(|event| event.sequence)));
+}

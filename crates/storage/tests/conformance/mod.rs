@@ -3,6 +3,7 @@
 pub mod buyers;
 pub mod calls;
 pub mod events;
+pub mod expiries;
 pub mod exports;
 pub mod imports;
 pub mod lists;
@@ -80,6 +81,10 @@ macro_rules! cases {
             events::events_tell_everything_in_order
             events::what_operators_do_is_told_with_their_names
             events::a_reader_beside_64_writers_gets_each_event_once
+            events::whoever_waits_learns_of_each_change
+            expiries::what_is_due_expires_once_and_nothing_else_does
+            expiries::an_accept_that_finds_an_expiry_leaves_nothing_to_record
+            expiries::expiries_beside_accepts_of_the_same_offers
             lists::an_applications_offers_are_listed_and_no_others
             lists::buyers_are_listed_and_found_by_their_number
             lists::long_lists_are_whole_in_pages_of_any_size
@@ -101,6 +106,7 @@ macro_rules! cases {
             imports::sequences_that_another_store_left_out_are_left_out_here
             imports::every_import_begins_a_new_history_and_nothing_else_does
             imports::the_end_is_that_of_the_last_event
+            expiries::what_is_due_is_found_after_a_restart_a_crash_and_an_import
             calls::a_call_comes_back_exactly
             calls::the_last_calls_of_an_operation_are_found_in_their_order
             calls::what_is_too_old_is_not_found

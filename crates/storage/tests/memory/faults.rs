@@ -6,7 +6,7 @@ use crate::model;
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::calls::Call;
 use lendpay_domain::change::Record;
-use lendpay_domain::command::{AddKey, AddKeyOutcome, Command, CreateBuyer, MoveOffer, PutApplication};
+use lendpay_domain::command::{AddKey, AddKeyOutcome, Command, CreateBuyer, MoveOffer, PutApplication, Stamp};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::import::Imported;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
@@ -14,7 +14,8 @@ use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
@@ -98,6 +99,16 @@ impl<const F: u8> Commands for Faulty<F> {
         answer
     }
 
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        self.store.expire(after, now, most, stamp).await
+    }
+
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         self.store.note_use(key, at);
     }
@@ -167,6 +178,10 @@ impl<const F: u8> Queries for Faulty<F> {
             page.events.remove(2);
         }
         Ok(page)
+    }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        self.store.wait_for_changes(after).await
     }
 }
 

@@ -2,6 +2,7 @@
 
 #[path = "../conformance/mod.rs"]
 mod conformance;
+mod expiries;
 mod fairness;
 mod faults;
 #[cfg(feature = "memory")]

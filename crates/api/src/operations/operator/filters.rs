@@ -1,7 +1,7 @@
 //! What lists are narrowed by. Filters are judged after the key, and everything that is wrong with them and with the
 //! window is told at once.
 
-use super::parameters::{REGISTRATION_NUMBER, STATUS};
+use super::parameters::{REGISTRATION_NUMBER, STATUS, WAIT, wait};
 use super::request::OperatorRequest;
 use crate::failure::Failure;
 use crate::operations::query::Parameters;
@@ -17,6 +17,7 @@ use lendpay_domain::text::Name;
 use lendpay_domain::{OperationId, Timestamp};
 use serde_json::{Value, json};
 use std::convert::Infallible;
+use std::time::Duration;
 
 fn uuid() -> Value {
     json!({ "type": "string", "format": "uuid" })
@@ -123,6 +124,11 @@ impl<'a> Filters<'a> {
 
     pub fn operation(&mut self) -> Option<OperationId> {
         self.0.get(&OPERATION_ID, |text| OperationId::parse(text).ok_or(BAD_OPERATION))
+    }
+
+    /// For how long to wait for an event.
+    pub fn wait(&mut self) -> Duration {
+        self.0.get(&WAIT, wait).unwrap_or_default()
     }
 
     /// The wanted types; all of them without a filter.

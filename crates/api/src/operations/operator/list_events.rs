@@ -1,7 +1,7 @@
 //! `ListEvents`: what happened, in order (contract 2.10).
 
 use super::filters::{APPLICATION_ID, BUYER_ID, FROM, Filters, OFFER_ID, OPERATION_ID, PARTNER_ID, TYPE, UNTIL};
-use super::parameters::{AFTER_SEQUENCE, LIMIT, bad_window};
+use super::parameters::{AFTER_SEQUENCE, LIMIT, WAIT, bad_window};
 use super::*;
 use crate::wire::event::EventList;
 use lendpay_domain::cursor::Cursor;
@@ -21,11 +21,11 @@ enum Listed {
 impl Operation for ListEvents {
     const ID: &'static str = "ListEvents";
     const QUERY: &'static [Parameter] =
-        &[AFTER_SEQUENCE, LIMIT, TYPE, PARTNER_ID, APPLICATION_ID, OFFER_ID, BUYER_ID, OPERATION_ID, FROM, UNTIL];
+        &[AFTER_SEQUENCE, LIMIT, WAIT, TYPE, PARTNER_ID, APPLICATION_ID, OFFER_ID, BUYER_ID, OPERATION_ID, FROM, UNTIL];
     const ROLE: Option<Role> = Some(Role::Read);
 
     fn failures() -> Vec<Failure> {
-        failures([bad_window(), OperatorFailure::CursorUnknown.into()])
+        failures([bad_window(), OperatorFailure::CursorUnknown.into(), Failure::TooManyReaders(1)])
     }
 }
 
@@ -39,6 +39,8 @@ impl<S: Queries> ListEventsApi<S> {
     ///
     /// Filters go together: an event must be all that they say. With a filter a page may be short, or empty, and yet have
     /// a `next`: go on until `next` is null.
+    ///
+    /// With `wait` the request waits until there is an event, for 25 s at most; up to 100 requests may wait.
     #[oai(path = "/operator/events", method = "get", operation_id = "ListEvents", tag = "Tag::Data")]
     async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
         let store = self.0.admit::<ListEvents>(&request)?;
@@ -53,12 +55,20 @@ impl<S: Queries> ListEventsApi<S> {
             from: filters.moment(&FROM),
             until: filters.moment(&UNTIL),
         };
+        let until = request.context.wait_until(filters.wait());
         let window = filters.window(Cursor::parse)?;
         let cursor = window.after.unwrap_or_default();
-        let page = store.find_events(FindEvents { after: cursor.sequence, limit: window.limit, filter }).await?;
-        if !cursor.is_known(&page) {
-            return Err(Failure::from(OperatorFailure::CursorUnknown).into());
+        loop {
+            let page = store.find_events(FindEvents { after: cursor.sequence, limit: window.limit, filter }).await?;
+            if !cursor.is_known(&page) {
+                return Err(Failure::from(OperatorFailure::CursorUnknown).into());
+            }
+            if !self.0.feed.is_to_wait(&page, until) {
+                return Ok(Listed::Events(Json(page.into())));
+            }
+            self.0.feed.wait(&self.0.store, &request.context, filter, &page, until).await?;
+            // The key may have been taken back meanwhile.
+            self.0.admit::<ListEvents>(&request)?;
         }
-        Ok(Listed::Events(Json(page.into())))
     }
 }

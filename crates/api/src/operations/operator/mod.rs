@@ -32,6 +32,7 @@ pub(crate) mod revoke_key;
 use super::{Body, Failed, OfferPath, Operation, Parameter, PathId, PathIds};
 use crate::context::Context;
 use crate::failure::Failure;
+use crate::feed::Feed;
 use crate::operator_failure::{OperatorFailure, Resource};
 use crate::operators::Operators;
 use crate::rate_limit::Failures;
@@ -52,6 +53,7 @@ pub(crate) struct Operator<S> {
     pub failures: Failures,
     /// The store's own log, if it has one.
     pub log: Option<Arc<dyn Log>>,
+    pub feed: Arc<Feed>,
 }
 
 impl<S> Operator<S> {

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::operations::parameters::BAD_LIMIT;
-pub(super) use crate::operations::parameters::{AFTER, AFTER_SEQUENCE, LIMIT, REGISTRATION_NUMBER, STATUS};
+pub(super) use crate::operations::parameters::{AFTER, AFTER_SEQUENCE, LIMIT, REGISTRATION_NUMBER, STATUS, WAIT, wait};
 use crate::operator_failure::OperatorFailure;
 
 /// One of each failure that parameters of a list can give.

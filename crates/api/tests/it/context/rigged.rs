@@ -2,18 +2,20 @@
 
 use lendpay_domain::buyer::Buyer;
 use lendpay_domain::calls::Call;
-use lendpay_domain::command::Command;
+use lendpay_domain::command::{Command, Stamp};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::{Page, Window};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{
-    Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor, Scope,
+    Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
+    OfferCursor, Scope,
 };
 use lendpay_domain::store::{Answer, Calls, Commands, Queries};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, StoreError, Timestamp};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What requests ask of a store.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,12 +51,14 @@ pub const PANIC: &str = "the rigged store panicked at src/secret.rs:1";
 
 pub struct Rigged<S> {
     pub inner: S,
+    /// How often events were read.
+    pub looks: AtomicUsize,
     fault: Mutex<Option<(Step, Fault)>>,
 }
 
 impl<S> Rigged<S> {
     pub fn new(inner: S) -> Self {
-        Self { inner, fault: Mutex::new(None) }
+        Self { inner, looks: AtomicUsize::new(0), fault: Mutex::new(None) }
     }
 
     /// From now on `step` fails; with `None` nothing does.
@@ -88,6 +92,15 @@ impl<S> Rigged<S> {
 impl<S: Commands> Commands for Rigged<S> {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
         self.step(Step::Command, self.inner.run(command)).await
+    }
+    async fn expire(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        most: usize,
+        stamp: impl Fn() -> Stamp + Send + Sync,
+    ) -> Answer<Option<DueCursor>> {
+        self.inner.expire(after, now, most, stamp).await
     }
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         self.inner.note_use(key, at);
@@ -132,7 +145,11 @@ impl<S: Queries> Queries for Rigged<S> {
         self.step(Step::Find, self.inner.find_buyers(query)).await
     }
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
+        self.looks.fetch_add(1, Ordering::SeqCst);
         self.step(Step::Find, self.inner.find_events(query)).await
+    }
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        self.inner.wait_for_changes(after).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Offers: every status, action, type, expiry and caller.
 
-use super::super::{Command as _, DecideError, MoveOffer, MoveOutcome, PutOfferOutcome, Stamp};
+use super::super::{Command as _, DecideError, ExpireOffer, MoveOffer, MoveOutcome, PutOfferOutcome, Stamp};
 use super::{World, ask, by, clock, world};
 use crate::Timestamp;
 use crate::buyer::Description;
@@ -48,6 +48,30 @@ fn allowed(from: Status, action: Action, offer_type: OfferType) -> bool {
             | Status::Archived,
             _,
         ) => false,
+    }
+}
+
+/// The clock does what a caller finds on the way, and nothing else.
+#[test]
+fn an_expiry_is_recorded_of_an_offer_that_is_offered_once_its_time_has_come() {
+    let nanosecond = TimeDelta::nanoseconds(1);
+    for &status in Status::ALL {
+        for expiry_at in [None, Some(expiry())] {
+            for now in [expiry() - nanosecond, expiry(), expiry() + nanosecond] {
+                let world = with_offer(status, Terms { expiry_at, ..terms() });
+                let stamp = Stamp { at: now, ..operator(0) };
+                let expire = |a, n| ask(&world, &ExpireOffer { application: application(a), offer: offer(n), stamp });
+                let decision = expire(1, 1).expect("decided");
+                let due = status == Status::Offered && expiry_at.is_some_and(|at| at <= now);
+                let moved = Change::OfferMoved { offer: offer_key(1, 1), status: Status::Expired, at: expiry() };
+                let wanted = if due { vec![by(clock(stamp, expiry()), moved)] } else { vec![] };
+                assert_eq!((decision.outcome, decision.changes), (due, wanted), "{status} {expiry_at:?} {now}");
+                for (a, n) in [(1, 2), (2, 1), (9, 1)] {
+                    let decision = expire(a, n).expect("decided");
+                    assert_eq!((decision.outcome, decision.changes), (false, vec![]), "no such offer");
+                }
+            }
+        }
     }
 }
 

@@ -7,6 +7,7 @@ mod outages;
 mod start;
 mod tls;
 mod two;
+mod waits;
 
 use crate::operator::KEY;
 use crate::process::{BINARY, Process, Reply, client, command, run};

@@ -36,13 +36,15 @@ pub(crate) enum Table {
     /// Sequence and place of the beginning of a block of the log (both big-endian) → its sealed filter: see
     /// [`super::filters`].
     Filters,
+    /// Span of time and place (both big-endian) → sealed ids of offers that expire then: see [`super::due`].
+    Due,
     /// `reached` → how far the index has come: see [`super::base`].
     Notes,
 }
 
 impl Table {
     /// Every table, in the order of the variants, with its name.
-    pub(crate) const ALL: [(Self, &str); 10] = [
+    pub(crate) const ALL: [(Self, &str); 11] = [
         (Self::Offers, "offers"),
         (Self::Buyers, "buyers"),
         (Self::Partners, "partners"),
@@ -52,6 +54,7 @@ impl Table {
         (Self::Uses, "uses"),
         (Self::Frames, "frames"),
         (Self::Filters, "filters"),
+        (Self::Due, "due"),
         (Self::Notes, "notes"),
     ];
 
@@ -82,6 +85,7 @@ pub(crate) trait Index: Send + Sync + 'static {
 
     fn get(&self, table: Table, key: &[u8]) -> Result<Option<Self::Bytes>, Problem>;
     fn insert(&self, table: Table, key: &[u8], value: &[u8]) -> Result<(), Problem>;
+    fn remove(&self, table: Table, key: &[u8]) -> Result<(), Problem>;
     /// The items of a range in order.
     fn range(&self, table: Table, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Items<Self::Bytes>;
     /// The items of a table in order.

@@ -128,6 +128,11 @@ impl Index for SledIndex {
         Ok(())
     }
 
+    fn remove(&self, table: Table, key: &[u8]) -> Result<(), Problem> {
+        self.tree(table).remove(key)?;
+        Ok(())
+    }
+
     fn range(&self, table: Table, from: Bound<&[u8]>, to: Bound<&[u8]>) -> Items<IVec> {
         let owned = |bound: Bound<&[u8]>| bound.map(IVec::from);
         let items = self.tree(table).range::<IVec, _>((owned(from), owned(to)));

@@ -10,8 +10,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 type Tables = BTreeMap<(Table, Vec<u8>), Vec<u8>>;
 
-/// One write.
-type Write = ((Table, Vec<u8>), Vec<u8>);
+/// One write; without a value, a removal.
+type Write = ((Table, Vec<u8>), Option<Vec<u8>>);
+
+fn apply(tables: &mut Tables, writes: impl IntoIterator<Item = Write>) {
+    for (key, value) in writes {
+        match value {
+            Some(value) => drop(tables.insert(key, value)),
+            None => drop(tables.remove(&key)),
+        }
+    }
+}
 
 #[derive(Default)]
 struct State {
@@ -43,7 +52,7 @@ impl MemoryIndex {
     pub(crate) fn crash(&self, kept: usize) {
         let mut state = self.state();
         let writes = std::mem::take(&mut state.unflushed);
-        state.flushed.extend(writes.into_iter().take(kept));
+        apply(&mut state.flushed, writes.into_iter().take(kept));
         state.now = state.flushed.clone();
     }
 
@@ -80,7 +89,14 @@ impl Index for MemoryIndex {
             return Ok(());
         }
         state.now.insert(key.clone(), value.clone());
-        state.unflushed.push((key, value));
+        state.unflushed.push((key, Some(value)));
+        Ok(())
+    }
+
+    fn remove(&self, table: Table, key: &[u8]) -> Result<(), Problem> {
+        let (key, mut state) = ((table, key.to_vec()), self.state());
+        state.now.remove(&key);
+        state.unflushed.push((key, None));
         Ok(())
     }
 
@@ -98,7 +114,7 @@ impl Index for MemoryIndex {
         let mut state = self.state();
         if state.seeded != Some(Seeded::SkippedFlush) {
             let writes = std::mem::take(&mut state.unflushed);
-            state.flushed.extend(writes);
+            apply(&mut state.flushed, writes);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 
 mod committer;
 mod disk;
+mod due;
 mod filters;
 mod index;
 
@@ -26,13 +27,12 @@ use index::MemoryIndex;
 use lendpay_domain::buyer::Description;
 use lendpay_domain::buyer_checks::{BuyerChecks, check};
 use lendpay_domain::change::Record;
-use lendpay_domain::command::{CreateBuyer, MoveOffer, PutApplication, PutOffer, PutPartner, Stamp};
-use lendpay_domain::event::Actor;
+use lendpay_domain::command::{CreateBuyer, MoveOffer, PutApplication, PutOffer, PutPartner};
 use lendpay_domain::idempotency::IdempotencyKey;
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::{Details, Terms};
 use lendpay_domain::view::{Nothing, Overlay as Above, View as _};
-use lendpay_domain::{ApplicationId, BuyerId, EventId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, OfferId, PartnerId, Timestamp};
 use std::sync::Arc;
 
 type Sim = Overlay<MemoryIndex, SimDisk>;
@@ -85,13 +85,10 @@ impl World {
 
     /// A command with one of few ids, so that commands concern the same things.
     fn command(&mut self, base: &SimBase) -> BoxedWork<Sim> {
-        self.clock += 1;
+        let stamp = self.stamp();
         let n = self.chance.below(3) as u8;
         let (partner, application) = (PartnerId::from_bytes([n; 16]), ApplicationId::from_bytes([n; 16]));
         let offer = OfferId::from_bytes([self.chance.below(3) as u8; 16]);
-        let at = Timestamp::from_timestamp(self.clock, 0).expect("in range");
-        let event = EventId::from_bytes((self.clock as u128 * 2).to_be_bytes());
-        let stamp = Stamp { at, event, actor: Actor::Operator, operation: OperationId::from_bytes([0; 16]) };
         match self.chance.below(6) {
             0 => {
                 let name = lendpay_domain::testing::samples::name(&self.clock.to_string());
@@ -101,7 +98,7 @@ impl World {
             2 => {
                 // Some expire at once: a move then has two changes.
                 let terms =
-                    terms(at + chrono::TimeDelta::seconds(self.chance.below(5) as i64), self.chance.below(2_000));
+                    terms(stamp.at + chrono::TimeDelta::seconds(self.chance.below(5) as i64), self.chance.below(2_000));
                 // As the caller's thread does it: a command that comes too late for what it has read brings no change.
                 let read = base.terms_of(application, offer).ok().flatten();
                 job(PutOffer { application, offer, terms, stamp }, read).0
@@ -143,6 +140,9 @@ impl World {
                 writer.sync().map_err(drop)?;
                 writer.publish().map_err(drop)?;
                 self.acknowledged = self.given.len();
+            }
+            if self.chance.one_in(3) {
+                self.expire(&mut writer)?;
             }
             if self.chance.one_in(3) {
                 self.checkpoint(&opened.base, writer.position()).map_err(drop)?;
@@ -247,6 +247,7 @@ impl World {
         let same = [
             ("history", position.history == history),
             ("filter", filters::hold(base)),
+            ("expiry", due::hold(base, &tables.offers)),
             ("application", tables.applications.iter().all(|(id, owner)| base.application(*id) == Ok(Some(*owner)))),
             (
                 "partner",

@@ -15,6 +15,7 @@ const FILL: &str = "
         decode(repeat('ab', 150), 'hex'), now() + n * interval '1 s',
         (ARRAY['Offered', 'CustomerAccepted', 'CustomerDeclined', 'Advanced'])[n % 4 + 1], now(), 0, now()
         FROM generate_series(1, 100000) n;
+    INSERT INTO offers_due SELECT expiry_at, application_id, offer_id FROM offers;
     INSERT INTO buyers SELECT pg_temp.owner(n), md5('b' || n)::uuid, 'number ' || n % 5000, decode(repeat('ab', 300), 'hex')
         FROM generate_series(1, 100000) n;
     INSERT INTO changes SELECT md5('c' || n)::uuid, n, now() + n * interval '1 ms', now() + n * interval '1 ms', 0,
@@ -66,6 +67,9 @@ fn lists() -> Vec<List> {
         add(sql::LIST_OFFERS_OF_PARTNER, format!("{parameters}, PARTNER"), "offers_by_partner", rows);
         let of = format!("md5('a7')::uuid, FROM, {walk}, {page}, {statuses}, {expiry}");
         add(sql::LIST_OFFERS_OF_APPLICATION, of, "offers_pkey", page);
+    }
+    for after in ["NULL", "now() + interval '1 h'"] {
+        add(sql::TAKE_DUE, format!("{after}, FROM, FROM, now() + interval '1 d', 128"), "offers_due_pkey", 128);
     }
     add(sql::LIST_BUYERS, format!("FROM, FROM, {page}"), "buyers_pkey", page);
     add(sql::LIST_BUYERS_OF, format!("PARTNER, FROM, {page}"), "buyers_pkey", page);

@@ -1,0 +1,122 @@
+//! What it costs that offers expire on time: many are due within one second, while others are accepted.
+
+use crate::bench::report::median;
+use crate::fill::{self, Pair};
+use crate::http::Connection;
+use crate::lab::Lab;
+use crate::load::{self, Job};
+use crate::server::{OPERATOR_KEY, Server};
+use anyhow::{Context as _, ensure};
+use lendpay_cluster::{Begin, Cluster};
+use std::fmt::Write as _;
+use std::time::{Duration, Instant, SystemTime};
+
+/// How it is measured.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// How many offers are due within one second.
+    #[arg(long, default_value_t = 100_000)]
+    due: usize,
+    /// How many are there to be accepted: half of them before, half of them meanwhile.
+    #[arg(long, default_value_t = 800_000)]
+    offers: usize,
+    /// How long accepts are measured, in seconds.
+    #[arg(long, default_value_t = 5)]
+    seconds: u32,
+    /// How often everything is measured; the medians count.
+    #[arg(long, default_value_t = 3)]
+    rounds: usize,
+    /// How long writing the offers that will be due may take, in seconds.
+    #[arg(long, default_value_t = 60)]
+    lead: u64,
+}
+
+/// How many connections accept offers.
+const CONNECTIONS: usize = 64;
+
+/// Which part of the accepts must remain.
+const REMAINS: f64 = 0.9;
+
+/// The stores, and within which time all must have expired after the first is due.
+const STORES: [(&str, Duration); 2] = [("sled", Duration::from_secs(5)), ("PostgreSQL", Duration::from_secs(30))];
+
+/// Measures on both stores; fails if expiries come too late or cost too much.
+pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
+    let lab = Lab::new("expiries", true, &["lendpay"])?;
+    lab.needs("load")?;
+    let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
+    let mut failed = Vec::new();
+    for (store, limit) in STORES {
+        let (mut remains, mut times) = (Vec::new(), Vec::new());
+        for _ in 0..arguments.rounds {
+            let url = if store == "sled" {
+                crate::lab::remove(&lab.path("data"))?;
+                lab.store("data")
+            } else {
+                let url = cluster.database();
+                lab.lendpay(&["migrate", "--store", &url])?;
+                url
+            };
+            let (part, time) = measure(&lab, &lab.serve(&url, &[])?, arguments)?;
+            println!("  {store}: all had expired after {time:.1} s, {part:.2} of the accepts remained meanwhile");
+            remains.push(part);
+            times.push(time);
+        }
+        let (part, time) = (median(&mut remains), median(&mut times));
+        println!("{store}: {} expiries in {time:.1} s, {part:.2} of the accepts remain", arguments.due);
+        if part < REMAINS || time > limit.as_secs_f64() {
+            failed.push(store);
+        }
+    }
+    ensure!(failed.is_empty(), "too late or too much on {}", failed.join(", "));
+    Ok(())
+}
+
+/// Which part of the accepts remains, and after how many seconds all have expired.
+fn measure(lab: &Lab, server: &Server, arguments: &Arguments) -> anyhow::Result<(f64, f64)> {
+    let offers = fill::offers(arguments.offers + arguments.due);
+    let (due, others) = offers.split_at(arguments.due);
+    let (before, meanwhile) = others.split_at(others.len() / 2);
+    let key = fill::fill(lab, server, &offers)?;
+    let accept = |offers: &[Pair]| load::drive(lab, server, &key, Job::Accept, CONNECTIONS, offers, arguments.seconds);
+    let (begin, lead) = (Instant::now(), Duration::from_secs(arguments.lead));
+    let first = now() + lead;
+    let mut lines = String::new();
+    for (n, pair) in due.iter().enumerate() {
+        let expiry = first + Duration::from_secs(1) * u32::try_from(n)? / u32::try_from(due.len())?;
+        writeln!(lines, "PUT {} {}", pair.operator_path(), fill::terms_until(n, &expiry.to_rfc3339()))?;
+    }
+    fill::put(lab, server, lines)?;
+    println!("  {} offers were given their expiry in {:.1} s", due.len(), begin.elapsed().as_secs_f64());
+    let alone = accept(before)?.rps();
+    ensure!(begin.elapsed() < lead, "there was no time left: --lead must be longer");
+    std::thread::sleep(lead - begin.elapsed());
+    let (beside, time) = std::thread::scope(|scope| {
+        let expired = scope.spawn(|| all_expired(server, due.len()));
+        let beside = accept(meanwhile);
+        Ok::<_, anyhow::Error>((beside?, expired.join().expect("it does not panic")?))
+    })?;
+    println!("  {alone:.0} accepts/s alone, {:.0} meanwhile, p99 {:.1} ms", beside.rps(), beside.p99_ms);
+    Ok((beside.rps() / alone, time))
+}
+
+/// After how many seconds so many offers have expired.
+fn all_expired(server: &Server, count: usize) -> anyhow::Result<f64> {
+    let begin = Instant::now();
+    let mut connection = Connection::new(server.operator);
+    loop {
+        let answer = connection.call("GET", "/metrics", &[("X-Operator-Key", OPERATOR_KEY)], b"")?;
+        let metrics = answer.body.as_str().context("metrics are a text")?;
+        let line = metrics.lines().find_map(|line| line.strip_prefix(r#"lendpay_events_total{type="offer.expired"} "#));
+        if line.and_then(|count| count.parse::<usize>().ok()).context("no such metric")? >= count {
+            return Ok(begin.elapsed().as_secs_f64());
+        }
+        ensure!(begin.elapsed() < Duration::from_secs(300), "they do not expire");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "offers expire by the clock of the machine")]
+fn now() -> chrono::DateTime<chrono::Utc> {
+    SystemTime::now().into()
+}

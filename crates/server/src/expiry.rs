@@ -1,0 +1,43 @@
+//! Records expiries when they are due, so that their events come in time (contract 2.1). Nothing else depends on it: who reads
+//! or accepts an offer whose time has come finds it Expired in any case.
+
+use lendpay_api::{Clock, event_id, uuid};
+use lendpay_domain::OperationId;
+use lendpay_domain::command::Stamp;
+use lendpay_domain::event::Actor;
+use lendpay_domain::store::Commands;
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::{Instant, sleep};
+
+/// How many offers are looked at together: a part of a store's group that leaves room for everybody else's commands.
+const TOGETHER: usize = 128;
+
+/// How often is looked whether anything is due. An expiry is recorded within a second.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How long is waited after the store has failed to do it.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// Records expiries until it is dropped. However many are due, it rests for as long as it works.
+pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallible {
+    let mut after = None;
+    loop {
+        let (begin, now) = (Instant::now(), clock.now());
+        let operation = OperationId::from_bytes(uuid().into_bytes());
+        let stamp = || Stamp { at: now, event: event_id(), actor: Actor::Clock, operation };
+        let rest = match store.expire(after, now, TOGETHER, stamp).await {
+            Ok(next) => {
+                after = next;
+                after.map_or(LOOK, |_| begin.elapsed())
+            }
+            Err(error) => {
+                tracing::debug!(%error, "expiries are not recorded now; trying again");
+                after = None;
+                PAUSE
+            }
+        };
+        sleep(rest).await;
+    }
+}
