@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The version of the index: an index that has another one is rebuilt. To be raised with every change of what a table
 /// holds, and of what an event is or is looked for by, which filters hold.
-pub(super) const LAYOUT: u32 = 4;
+pub(super) const LAYOUT: u32 = 5;
 
 /// The key of the note that says how far the index has come.
 const REACHED: &[u8] = b"reached";
