@@ -103,7 +103,7 @@ pub fn operator_side<S: Store>(
     let OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces } = settings;
     let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log });
     let document = operator::document();
-    let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
+    let (pages, mut routes) = document.pages().add(Route::new(), Side::Operator);
     routes.extend(document.routes(Side::Operator));
     for batch in routes.iter_mut().filter(|route| route.template == PutOffers::PATH) {
         batch.body = PutOffers::BODY;
