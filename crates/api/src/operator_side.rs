@@ -108,7 +108,7 @@ pub fn operator_side<S: Store>(
     let OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces, console } = settings;
     let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log });
     let document = operator::document();
-    let (mut pages, mut routes) = document.pages().add(Route::new(), "/operator");
+    let (mut pages, mut routes) = document.pages().add(Route::new(), Side::Operator);
     if console {
         pages = console::add(pages, &mut routes, &operator);
     }

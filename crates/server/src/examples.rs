@@ -152,6 +152,14 @@ mod tests {
     }
 
     #[test]
+    fn the_operators_start_page_shows_commands_that_can_be_read() {
+        let shown = include_str!("../operations/start.md").lines().filter(|line| line.starts_with("lendpay "));
+        for line in shown {
+            assert!(command::<CommandLine>().try_get_matches_from(words(line)).is_ok(), "{line}");
+        }
+    }
+
+    #[test]
     fn every_command_has_examples_and_all_of_them_can_be_read() {
         let mut found = names(&CommandLine::command(), "");
         found.sort();

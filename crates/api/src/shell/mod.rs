@@ -10,6 +10,8 @@ mod headers;
 mod record;
 mod routes;
 
+#[cfg(test)]
+pub(crate) use head::{FIELDS, SIZE};
 pub(crate) use headers::common_headers;
 pub(crate) use routes::{Route, Routes};
 
