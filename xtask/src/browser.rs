@@ -3,6 +3,7 @@
 use anyhow::bail;
 use xshell::{Cmd, Shell, cmd};
 
+use crate::console;
 use crate::service::{Demo, Service};
 use crate::tools::npm::NodeModules;
 
@@ -44,7 +45,8 @@ pub fn test(shell: &Shell) -> anyhow::Result<()> {
     look(&demo.base, "/")?.run()?;
     broken(&BREAKAGES_OF_PAGES, || look(&demo.base, "/"))?;
     let service = Service::start(shell, &shell.current_dir().join("target/pages/data"))?;
-    Ok(look(&service.operator, "/operator/")?.run()?)
+    look(&service.operator, "/operator/")?.run()?;
+    console::walk(shell, &tools, &judges)
 }
 
 /// Walks through pages that are broken on purpose: the walk must fail, and say why.

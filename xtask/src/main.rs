@@ -5,6 +5,7 @@ mod breaking;
 mod browser;
 mod command;
 mod conformance;
+mod console;
 mod guides;
 mod linters;
 mod openapi;
@@ -45,7 +46,8 @@ enum Chore {
         #[arg(value_parser = sdk::names())]
         client: String,
     },
-    /// Walks through the pages in Chromium, and through pages that are broken on purpose; screenshots are in target/pages
+    /// Walks through the pages in Chromium, and through pages that are broken on purpose; screenshots are in
+    /// target/pages and target/console
     Browser,
     /// Compiles and runs the samples in openapi/guides/ against a sandbox
     Guides,

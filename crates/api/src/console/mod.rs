@@ -9,7 +9,6 @@ mod decline;
 mod events;
 mod frame;
 mod home;
-mod life_cycle;
 mod offers;
 mod parties;
 mod session;

@@ -3,16 +3,17 @@
 use super::frame::{Page, application, distance, facts, link, maybe, more, partner};
 use super::parties::rate;
 use super::visit::Visit;
-use super::{Answer, HOME, events, life_cycle};
+use super::{Answer, HOME, events};
 use crate::failure::Failure;
 use crate::operations::operator::move_offer::Decline;
 use crate::operations::{OfferPath, PathIds, id};
+use crate::pages::life_cycle::{self, Mark};
 use crate::wire::operator_offer::OperatorOffer;
 use lendpay_domain::event::Subject;
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::offer::Status;
 use lendpay_domain::{ApplicationId, OfferId, PartnerId, Store};
-use maud::html;
+use maud::{PreEscaped, html};
 use poem::Request;
 
 /// The offer that an address names.
@@ -33,15 +34,17 @@ pub(super) async fn offer<S: Store>(visit: &Visit<'_, S>, request: &Request) -> 
     let (application_id, id) = (of.to_string(), offer.id.to_string());
     let query = [("offerId", id.as_str()), ("applicationId", application_id.as_str())];
     let happened = visit.list_events(&query).await?;
-    let reached = |status| {
-        let (application, offer) = (ApplicationId::new(of), OfferId::new(offer.id));
-        let kind = Subject::Offer { application, offer, status }.event_type();
-        happened.items.iter().find(|event| event.kind.0 == kind).map(|event| event.occurred_at)
-    };
     let status = offer.status.0;
+    let mark = |reached: Status| {
+        let (application, offer_id) = (ApplicationId::new(of), OfferId::new(offer.id));
+        let kind = Subject::Offer { application, offer: offer_id, status: reached }.event_type();
+        let event = happened.items.iter().find(|event| event.kind.0 == kind).map(|event| event.occurred_at);
+        let (class, at) = if reached == status { ("now", offer.status_changed_at) } else { ("reached", event?) };
+        Some(Mark { class, since: at.0.format("%Y-%m-%d %H:%M").to_string() })
+    };
     let body = html! {
         p.status { strong { (status) } " since " (distance(Some(offer.status_changed_at), visit.now())) }
-        (life_cycle::drawing(status, offer.status_changed_at, reached))
+        (PreEscaped(life_cycle::drawing(mark)))
         @if visit.may::<Decline>() && can_decline(status) {
             p { a.button href={ (HOME) "/" (address(&found)) "/decline" } { "Decline this offer …" } }
         }

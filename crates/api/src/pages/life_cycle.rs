@@ -1,4 +1,4 @@
-//! The life of an offer as a picture, drawn from the domain's table.
+//! The life of an offer as a picture, drawn from the domain's table: of any offer, or of one that stands somewhere.
 
 use lendpay_domain::offer::Status;
 
@@ -57,22 +57,33 @@ fn arrow(from: Status, to: Status) -> String {
     format!("<path d=\"{path}\"{class} marker-end=\"url(#head)\"/>{text}")
 }
 
-fn status(status: Status) -> String {
+/// What the picture says of a status of one offer.
+pub(crate) struct Mark {
+    /// Of the box and its texts.
+    pub class: &'static str,
+    /// Since when.
+    pub since: String,
+}
+
+fn status(status: Status, mark: Option<Mark>) -> String {
     let ((x, y), (width, height)) = (centre(status), BOX);
     let (left, top) = (x - width / 2, y - height / 2);
+    let (name_at, since_at) = if mark.is_some() { (y - 2, y + 14) } else { (y + 5, y) };
+    let since = |mark: &Mark| format!("<text x=\"{x}\" y=\"{since_at}\" text-anchor=\"middle\">{}</text>", mark.since);
     format!(
-        "<rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\
-         <text class=\"name\" x=\"{x}\" y=\"{}\" text-anchor=\"middle\">{status}</text>",
-        y + 5
+        "<g class=\"{}\"><rect x=\"{left}\" y=\"{top}\" width=\"{width}\" height=\"{height}\" rx=\"8\"/>\
+         <text class=\"name\" x=\"{x}\" y=\"{name_at}\" text-anchor=\"middle\">{status}</text>{}</g>",
+        mark.as_ref().map_or("any", |mark| mark.class),
+        mark.as_ref().map_or_else(String::new, since)
     )
 }
 
-/// The picture, with its content in words for those who do not see it.
-pub(super) fn drawing() -> String {
+/// The picture, with its content in words for those who do not see it. Marks say where an offer stands and has been.
+pub(crate) fn drawing(mark: impl Fn(Status) -> Option<Mark>) -> String {
     let steps = || Status::ALL.iter().flat_map(|from| from.successors().iter().map(move |to| (*from, *to)));
     let words: Vec<_> = steps().map(|(from, to)| format!("{from} to {to}")).collect();
     let arrows: String = steps().map(|(from, to)| arrow(from, to)).collect();
-    let boxes: String = Status::ALL.iter().map(|each| status(*each)).collect();
+    let boxes: String = Status::ALL.iter().map(|each| status(*each, mark(*each))).collect();
     format!(
         "<figure class=\"drawing\"><svg viewBox=\"0 0 525 350\" role=\"img\" aria-labelledby=\"life life-steps\">\
          <title id=\"life\">The life of an offer</title><desc id=\"life-steps\">Steps: {}.</desc>\
@@ -89,7 +100,9 @@ mod tests {
 
     #[test]
     fn every_step_of_the_table_is_drawn_and_no_box_hides_another() {
-        let drawing = drawing();
+        let drawing =
+            drawing(|status| (status == Status::Expired).then(|| Mark { class: "now", since: "today".to_owned() }));
+        assert_eq!((drawing.matches("now").count(), drawing.matches(">today<").count()), (1, 1));
         let steps: usize = Status::ALL.iter().map(|status| status.successors().len()).sum();
         assert_eq!(drawing.matches("marker-end").count(), steps);
         assert!(drawing.contains("Offered to CustomerAccepted, ") && drawing.contains("Advanced to Archived"));

@@ -10,7 +10,7 @@
 
 #[cfg(test)]
 mod checks;
-mod life_cycle;
+pub(crate) mod life_cycle;
 mod reference;
 pub(crate) mod site;
 mod texts;

@@ -41,7 +41,7 @@ impl Text {
 
     /// The page.
     pub fn page(&self, side: Side) -> String {
-        let body = self.html.replace(LIFE_CYCLE, &life_cycle::drawing());
+        let body = self.html.replace(LIFE_CYCLE, &life_cycle::drawing(|_| None));
         site::page(side, &self.path(side), self.title, &body)
     }
 }
