@@ -47,7 +47,9 @@ fn first<S: Store>(visit: &Visit<'_, S>, offer: &OperatorOffer, reason: &str, pr
         }
         form.stacked method="post" action={ (HOME) "/" (address(offer)) "/decline" } {
             (hidden("token", &visit.token()))
-            label for="reason" { "Why did the customer turn it down? Operators read this in the event; partners do not." }
+            label for="reason" {
+                "Why did the customer turn it down? Operators read this in the event; partners do not."
+            }
             input #reason name="reason" required maxlength="256" value=(reason);
             button type="submit" { "Decline …" }
         }

@@ -126,8 +126,8 @@ pub(super) async fn operation<S: Store>(visit: &Visit<'_, S>, request: &Request)
         p { "Operation " code { (found.operation_id) } }
         @if calls.is_empty() && found.events.items.is_empty() {
             p {
-                "Nothing is known of it. It changed nothing and was not refused, as a read does that succeeds, or it was too \
-                 long ago, or the id is wrong."
+                "Nothing is known of it. It changed nothing and was not refused, as a read does that succeeds, or it was \
+                 too long ago, or the id is wrong."
             }
         }
         (table("Calls that changed nothing", &heads, &calls))

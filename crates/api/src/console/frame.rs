@@ -127,7 +127,9 @@ pub(super) fn distance(time: Option<Time>, now: Timestamp) -> Markup {
     let plural = if count == 1 { "" } else { "s" };
     html! {
         (self::time(time)) " "
-        span.none { @if time.0 > now { "in " (count) " " (unit) (plural) } @else { (count) " " (unit) (plural) " ago" } }
+        span.none {
+            @if time.0 > now { "in " (count) " " (unit) (plural) } @else { (count) " " (unit) (plural) " ago" }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The operator's console: pages for people at the lender, rendered here, as HTML without scripts.
 //!
-//! A page is made of what operations of the operator's side answer: their functions are called as for a request, with the
-//! key of who has signed in ([`visit`]). So every role, rule and query is theirs. A session is a sealed cookie
+//! A page is made of what operations of the operator's side answer: their functions are called as for a request, with
+//! the key of who has signed in ([`visit`]). So every role, rule and query is theirs. A session is a sealed cookie
 //! ([`session`]).
 
 mod buyers;
@@ -36,8 +36,8 @@ const STYLE: &str = "/operator/console/style.css";
 const SIGN_IN: &str = "/operator/console/sign-in";
 const SIGN_OUT: &str = "/operator/console/sign-out";
 
-/// Nothing but this service's own style sheet is loaded, no script runs, forms go to this service only, and no other page
-/// may frame this one.
+/// Nothing but this service's own style sheet is loaded, no script runs, forms go to this service only, and no other
+/// page may frame this one.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; form-action 'self'; base-uri 'none'; \
                       frame-ancestors 'none'";
 

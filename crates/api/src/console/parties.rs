@@ -91,7 +91,7 @@ pub(super) async fn application<S: Store>(
         (facts(&[
             ("Id", html! { (application.id) }),
             ("Partner", html! { (owner.name) " " (to_partner(owner.id)) }),
-            ("What happened", link(format_args!("events?applicationId={}", application.id), "Events of this application")),
+            ("What happened", link(format_args!("events?applicationId={}", application.id), "Its events")),
         ]))
         (table("Offers", &["Id", "Status", "Since", "Type", "Rate a year", "Amount", "Duration", "Expires"], &rows))
         (more(&offers.next, &format!("{HOME}/applications/{}", application.id), &[]))

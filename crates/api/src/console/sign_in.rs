@@ -50,8 +50,8 @@ pub(super) fn page(wallet: &Wallet, failure: Option<&Failure>) -> Page {
             button type="submit" { "Sign in" }
         }
         p {
-            "Your key is the one that you have as an operator. A session ends when you sign out, after 8 hours, or when the \
-             key is no longer listed."
+            "Your key is the one that you have as an operator. A session ends when you sign out, after 8 hours, or when \
+             the key is no longer listed."
         }
     };
     Page { cookie: Some(set), ..Page::new("Sign in", body) }
