@@ -89,7 +89,7 @@ async function breakPage(page, name) {
 }
 
 async function walk(page) {
-  await page.goto(`${base}/`);
+  await page.goto(`${base}/docs`);
   await page.locator(".opblock").first().waitFor();
   assert.equal(await page.locator(".opblock").count(), OPERATIONS);
 

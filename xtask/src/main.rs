@@ -5,6 +5,8 @@ mod breaking;
 mod browser;
 mod command;
 mod conformance;
+mod console;
+mod guides;
 mod linters;
 mod openapi;
 mod report;
@@ -44,8 +46,11 @@ enum Chore {
         #[arg(value_parser = sdk::names())]
         client: String,
     },
-    /// Walks through the documentation's page in Chromium, and through pages that are broken on purpose
+    /// Walks through the pages in Chromium, and through pages that are broken on purpose; screenshots are in
+    /// target/pages and target/console
     Browser,
+    /// Compiles and runs the samples in openapi/guides/ against a sandbox
+    Guides,
     /// Attacks the running service with schemathesis, which knows the document
     Conformance {
         /// Another one makes other requests
@@ -66,7 +71,7 @@ enum Chore {
     /// that are missing are installed: those of Python, Node.js and Rust under target/tools, Debian packages only when run
     /// as root (otherwise their names are printed). The first run takes some minutes more, since it builds cargo-deny.
     Test {
-        /// Everything that CI runs: also the attack by schemathesis, the walk in the browser and the generated clients
+        /// Everything that CI runs: also the attack by schemathesis, the walks in the browser, the guides and the generated clients
         #[arg(long)]
         all: bool,
     },
@@ -128,6 +133,10 @@ fn run(shell: &Shell, chore: Chore) -> anyhow::Result<()> {
         Chore::Browser => {
             needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             browser::test(shell)
+        }
+        Chore::Guides => {
+            needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
+            guides::test(shell)
         }
         Chore::Conformance { seed } => needs(Everyday).and_then(|()| conformance::test(shell, seed)),
         Chore::Fuzz { executions } => fuzz(shell, executions),

@@ -13,6 +13,7 @@ use crate::breaking;
 use crate::browser;
 use crate::command;
 use crate::conformance;
+use crate::guides;
 use crate::linters;
 use crate::openapi::{self, Mode};
 use crate::report::{Entry, Outcome, summary};
@@ -55,6 +56,7 @@ const STEPS: &[Step] = &[
     step("advisories", advisories),
     slow("conformance", |shell| passed(conformance::test(shell, conformance::SEED))),
     slow("browser", |shell| passed(browser::test(shell))),
+    slow("guides", |shell| passed(guides::test(shell))),
     slow("clients", |shell| passed(sdk::test(shell))),
 ];
 

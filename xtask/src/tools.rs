@@ -55,6 +55,8 @@ const CLIENTS_AND_BROWSER: &[DebianTool] = &[
     DebianTool { package: "chromium", probe: &["/usr/bin/chromium", "--version"] },
     // For the generator of clients, and the Java client.
     DebianTool { package: "default-jdk-headless", probe: &["javac", "-version"] },
+    // For the samples in Go.
+    DebianTool { package: "golang-go", probe: &["go", "version"] },
 ];
 
 /// What the measurements need too.

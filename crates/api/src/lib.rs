@@ -9,6 +9,7 @@
 
 mod caller;
 mod clock;
+mod console;
 mod context;
 mod counts;
 pub mod document;

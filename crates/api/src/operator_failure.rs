@@ -89,7 +89,7 @@ impl OperatorFailure {
                     Resource::Partner => {
                         ("PartnerNotFound", "Partner not found", "There is no partner with this identifier.")
                     }
-                    Resource::Key => ("KeyNotFound", "Key not found", "The partner has no key with this identifier."),
+                    Resource::Key => ("KeyNotFound", "Key not found", "There is no such key with this identifier."),
                     Resource::Application => (
                         "ApplicationNotFound",
                         "Application not found",

@@ -47,6 +47,10 @@ impl OperatorKey {
         if good { Ok(Self(KeyHash::of(text))) } else { Err(BadOperatorKey) }
     }
 
+    pub(crate) const fn hash(&self) -> KeyHash {
+        self.0
+    }
+
     /// Whether this is the hash of the key.
     pub(crate) fn is(&self, presented: KeyHash) -> bool {
         same(self.0, presented)
@@ -74,6 +78,11 @@ impl PresentedKey {
         let mut values = headers.get_all(HEADER).iter();
         let first = values.next();
         Self(first.map(|value| value.to_str().ok().filter(|_| values.next().is_none()).map(KeyHash::of)))
+    }
+
+    /// What a person has typed.
+    pub fn typed(text: &str) -> Self {
+        Self(Some(Some(KeyHash::of(text))))
     }
 
     /// The hash of the one readable header.

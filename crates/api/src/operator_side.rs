@@ -1,6 +1,7 @@
 //! The operator's side put together (contract 2.9).
 
 use crate::clock::Clock;
+use crate::console;
 use crate::counts::RequestCounts;
 use crate::document::operator;
 use crate::feed::Feed;
@@ -10,6 +11,7 @@ use crate::operations::operator::create_key::CreateKeyApi;
 use crate::operations::operator::export::ExportApi;
 use crate::operations::operator::get_application::GetApplicationApi;
 use crate::operations::operator::get_buyer::GetBuyerApi;
+use crate::operations::operator::get_key::GetKeyApi;
 use crate::operations::operator::get_offer::GetOfferApi;
 use crate::operations::operator::get_operation::GetOperationApi;
 use crate::operations::operator::get_partner::GetPartnerApi;
@@ -29,6 +31,7 @@ use crate::operations::operator::put_key_expiry::PutKeyExpiryApi;
 use crate::operations::operator::put_offer::PutOfferApi;
 use crate::operations::operator::put_offers::{PutOffers, PutOffersApi};
 use crate::operations::operator::put_partner::PutPartnerApi;
+use crate::operations::operator::read_buyer::ReadBuyerApi;
 use crate::operations::operator::revoke_key::RevokeKeyApi;
 use crate::operator_hosts::{Hosts, Named};
 use crate::operators::Operators;
@@ -63,15 +66,17 @@ pub struct OperatorSettings<S> {
     pub metrics: WriteMetrics,
     /// Who collects traces.
     pub traces: Option<Arc<dyn Traces>>,
+    /// Whether there is a console.
+    pub console: bool,
 }
 
 /// The operations with a key. The document lists them in this order.
 pub(crate) type Operations<S> = (
     (PutPartnerApi<S>, ListPartnersApi<S>, GetPartnerApi<S>),
-    (CreateKeyApi<S>, ListKeysApi<S>, PutKeyExpiryApi<S>, RevokeKeyApi<S>),
+    (CreateKeyApi<S>, ListKeysApi<S>, GetKeyApi<S>, PutKeyExpiryApi<S>, RevokeKeyApi<S>),
     (PutApplicationApi<S>, ListApplicationsApi<S>, GetApplicationApi<S>),
     (PutOfferApi<S>, PutOffersApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
-    (ListBuyersApi<S>, GetBuyerApi<S>),
+    (ListBuyersApi<S>, GetBuyerApi<S>, ReadBuyerApi<S>),
     (ListEventsApi<S>, GetOperationApi<S>, ExportApi<S>),
     (CopyLogApi<S>, NoteBackupApi<S>),
 );
@@ -80,7 +85,7 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
     let o = || Arc::clone(operator);
     (
         (PutPartnerApi(o()), ListPartnersApi(o()), GetPartnerApi(o())),
-        (CreateKeyApi(o()), ListKeysApi(o()), PutKeyExpiryApi(o()), RevokeKeyApi(o())),
+        (CreateKeyApi(o()), ListKeysApi(o()), GetKeyApi(o()), PutKeyExpiryApi(o()), RevokeKeyApi(o())),
         (PutApplicationApi(o()), ListApplicationsApi(o()), GetApplicationApi(o())),
         (
             PutOfferApi(o()),
@@ -90,7 +95,7 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
             GetOfferApi(o()),
             MoveOfferApi(o()),
         ),
-        (ListBuyersApi(o()), GetBuyerApi(o())),
+        (ListBuyersApi(o()), GetBuyerApi(o()), ReadBuyerApi(o())),
         (ListEventsApi(o()), GetOperationApi(o()), ExportApi { operator: o(), reason }),
         (CopyLogApi(o()), NoteBackupApi(o())),
     )
@@ -103,11 +108,14 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces } = settings;
+    let OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces, console } = settings;
     let operator =
         Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log, feed });
     let document = operator::document();
-    let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
+    let (mut pages, mut routes) = document.pages().add(Route::new(), Side::Operator);
+    if console {
+        pages = console::add(pages, &mut routes, &operator);
+    }
     routes.extend(document.routes(Side::Operator));
     for batch in routes.iter_mut().filter(|route| route.template == PutOffers::PATH) {
         batch.body = PutOffers::BODY;

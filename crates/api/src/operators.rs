@@ -36,6 +36,12 @@ impl Operators {
         *self.list.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(list);
     }
 
+    /// The hashes of every key.
+    pub(crate) fn hashes(&self) -> Vec<KeyHash> {
+        let list = Arc::clone(&self.list.read().unwrap_or_else(PoisonError::into_inner));
+        list.0.iter().map(|listed| listed.hash).chain(self.key.as_ref().map(OperatorKey::hash)).collect()
+    }
+
     /// Whose key is presented.
     pub(crate) fn find(&self, presented: &PresentedKey) -> Result<KnownOperator, OperatorFailure> {
         let presented = presented.hash()?;

@@ -98,7 +98,7 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
         of_sandbox: side == Side::Sandbox,
     };
     let document = partner::served(token_url.as_deref());
-    let (mut pages, mut routes) = document.pages().add(Route::new(), "");
+    let (mut pages, mut routes) = document.pages().add(Route::new(), side);
     if let Some(sandbox) = &settings.sandbox {
         pages = sandbox::add(pages, &mut routes, sandbox, &clock);
     }

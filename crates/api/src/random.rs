@@ -11,6 +11,11 @@ pub fn key_bits() -> [u8; 32] {
     rand::random()
 }
 
+/// A nonce for a message that is sealed.
+pub(crate) fn nonce() -> [u8; 12] {
+    rand::random()
+}
+
 /// A UUID of version 4.
 pub fn uuid() -> Uuid {
     uuid::Builder::from_random_bytes(rand::random()).into_uuid()

@@ -23,7 +23,7 @@ pub struct RateLimit {
 
 /// What one address may fail to authenticate: enough for a client that has been given the wrong key, and no way to
 /// guess.
-const FAILURES: RateLimit = RateLimit {
+pub(crate) const FAILURES: RateLimit = RateLimit {
     requests: NonZeroU32::new(1_000).expect("more than none"),
     seconds: NonZeroU32::new(300).expect("more than none"),
 };

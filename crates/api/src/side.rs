@@ -32,6 +32,14 @@ impl Side {
         }
     }
 
+    /// What the addresses of its pages begin with.
+    pub(crate) const fn pages(self) -> &'static str {
+        match self {
+            Self::Operator => "/operator",
+            Self::Partner | Self::Sandbox => "",
+        }
+    }
+
     /// Whether pages of any origin may call and read the answers (contract 1.1). The operator's listener tells browsers
     /// nothing of the kind: a page that the operator happens to have open must not reach it, not even to read an error.
     pub(crate) const fn is_open_to_pages(self) -> bool {

@@ -9,6 +9,7 @@ use crate::idempotency::Fingerprint;
 use crate::key::{KeyHash, KeyRecord};
 use crate::offer::{Status, Terms};
 use crate::partner::Partner;
+use crate::text::Reason;
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::sync::Arc;
 
@@ -101,6 +102,8 @@ pub enum Change {
         status: Status,
         /// When.
         at: Timestamp,
+        /// Why, if whoever moved it has said.
+        reason: Option<Reason>,
     },
     /// A buyer was created. It never changes.
     BuyerCreated {
@@ -115,6 +118,13 @@ pub enum Change {
         /// When.
         at: Timestamp,
     },
+    /// An operator asked for a buyer's bank details in full. It changes nothing but what is known of operators.
+    BuyerRead {
+        /// The partner that registered it.
+        partner: PartnerId,
+        /// The buyer.
+        buyer: BuyerId,
+    },
 }
 
 impl Change {
@@ -126,7 +136,8 @@ impl Change {
             | Self::OfferMoved { .. }
             | Self::TermsReplaced { before: Some(_), .. }
             | Self::KeyExpirySet { .. }
-            | Self::BuyerCreated { .. } => true,
+            | Self::BuyerCreated { .. }
+            | Self::BuyerRead { .. } => true,
             Self::PartnerPut(_)
             | Self::KeyAdded(_)
             | Self::KeyRevoked { .. }
@@ -148,7 +159,8 @@ impl Change {
             | Self::KeyAdded(_)
             | Self::KeyExpirySet { .. }
             | Self::ApplicationPut { .. }
-            | Self::TermsReplaced { .. } => None,
+            | Self::TermsReplaced { .. }
+            | Self::BuyerRead { .. } => None,
         }
     }
 
@@ -160,6 +172,11 @@ impl Change {
             }
             _ => None,
         }
+    }
+
+    /// Why an offer was moved, if the change does that and says so.
+    pub fn reason(&self) -> Option<Reason> {
+        if let Self::OfferMoved { reason, .. } = self { reason.clone() } else { None }
     }
 }
 
@@ -200,6 +217,7 @@ impl Record {
             Change::OfferCreated { offer, .. } => Some((offer.partner, offer.reached(Status::Offered))),
             Change::OfferMoved { offer, status, .. } => Some((offer.partner, offer.reached(*status))),
             Change::BuyerCreated { partner, buyer, .. } => Some((*partner, Subject::Buyer(*buyer))),
+            Change::BuyerRead { partner, buyer } => Some((*partner, Subject::BuyerRead(*buyer))),
             Change::KeyExpirySet { partner, key, .. } => Some((*partner, Subject::KeyExpirySet(*key))),
             Change::TermsReplaced { offer, before: Some(_), .. } => {
                 let OfferKey { partner, application, offer } = *offer;
@@ -213,8 +231,8 @@ impl Record {
     pub fn event(&self) -> Option<Event> {
         let (partner, subject) = self.subject()?;
         let Cause { event, at, actor, operation } = self.cause?;
-        let (sequence, replaced) = (self.sequence?, self.change.replaced());
-        Some(Event { sequence, id: event, occurred_at: at, partner, subject, actor, operation, replaced })
+        let (sequence, replaced, reason) = (self.sequence?, self.change.replaced(), self.change.reason());
+        Some(Event { sequence, id: event, occurred_at: at, partner, subject, actor, operation, replaced, reason })
     }
 }
 
@@ -244,6 +262,7 @@ mod tests {
             (expires, Some(Subject::KeyExpirySet(key_id(2)))),
             (moved(offer_key(1, 2), Status::Archived), Some(offer_key(1, 2).reached(Status::Archived))),
             (buyer(1, 2, description()), Some(Subject::Buyer(buyer_id(2)))),
+            (Change::BuyerRead { partner: partner(1), buyer: buyer_id(2) }, Some(Subject::BuyerRead(buyer_id(2)))),
         ] {
             let found = record(3, change);
             assert_eq!(found.subject(), subject.map(|subject| (partner(1), subject)), "{found:?}");

@@ -2,6 +2,7 @@
 
 use crate::offer::{Status, Terms};
 use crate::operator::OperatorName;
+use crate::text::Reason;
 use crate::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::fmt;
 
@@ -84,11 +85,14 @@ pub enum Subject {
     KeyRevoked(KeyId),
     /// An application of the partner was registered.
     ApplicationCreated(ApplicationId),
+    /// An operator asked for a buyer's bank details in full.
+    BuyerRead(BuyerId),
 }
 
 impl Subject {
-    /// Every type of event. Those of partners, keys and applications are for operators only (contract 2.14).
-    pub const TYPES: [&'static str; 14] = [
+    /// Every type of event. Those of partners, keys and applications, and of what operators read, are for operators only
+    /// (contract 2.14).
+    pub const TYPES: [&'static str; 15] = [
         "offer.created",
         "offer.accepted",
         "offer.declined",
@@ -103,6 +107,7 @@ impl Subject {
         "key.expiry_set",
         "key.revoked",
         "application.created",
+        "buyer.read_in_full",
     ];
 
     /// The type of the event, as the contract names it.
@@ -129,6 +134,7 @@ impl Subject {
             Self::KeyExpirySet(_) => 11,
             Self::KeyRevoked(_) => 12,
             Self::ApplicationCreated(_) => 13,
+            Self::BuyerRead(_) => 14,
         }
     }
 }
@@ -140,7 +146,7 @@ impl Subject {
             Self::Offer { application, offer, .. } | Self::Terms { application, offer } => {
                 (Some(application), Some(offer), None)
             }
-            Self::Buyer(buyer) => (None, None, Some(buyer)),
+            Self::Buyer(buyer) | Self::BuyerRead(buyer) => (None, None, Some(buyer)),
             Self::ApplicationCreated(application) => (Some(application), None, None),
             Self::PartnerCreated
             | Self::PartnerUpdated
@@ -159,7 +165,8 @@ impl Subject {
             | Self::Buyer(_)
             | Self::PartnerCreated
             | Self::PartnerUpdated
-            | Self::ApplicationCreated(_) => None,
+            | Self::ApplicationCreated(_)
+            | Self::BuyerRead(_) => None,
         }
     }
 }
@@ -192,6 +199,8 @@ pub struct Event {
     pub operation: OperationId,
     /// What was replaced, if the subject is [`Subject::Terms`].
     pub replaced: Option<Box<Replaced>>,
+    /// Why an operator declined the offer, if the subject is that and a reason was given.
+    pub reason: Option<Reason>,
 }
 
 impl Event {
@@ -257,6 +266,7 @@ mod tests {
             (Subject::KeyExpirySet(key), "key.expiry_set"),
             (Subject::KeyRevoked(key), "key.revoked"),
             (Subject::ApplicationCreated(application), "application.created"),
+            (Subject::BuyerRead(BuyerId::from_bytes([3; 16])), "buyer.read_in_full"),
         ];
         assert_eq!(subjects.map(|(subject, _)| subject.type_index()), std::array::from_fn(|n| n));
         assert_eq!(subjects.map(|(subject, _)| subject.event_type()), Subject::TYPES);

@@ -13,7 +13,7 @@ use crate::key::{KeyHash, KeyRecord};
 use crate::offer::Status;
 use crate::partner::Partner;
 use crate::view::{StoredOffer, View, ViewError};
-use crate::{ApplicationId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashSet;
 
 /// Sequences are below this.
@@ -75,6 +75,8 @@ pub struct Admission {
     hashes: HashSet<KeyHash>,
     /// With `merge` only: without it, every offer is one that this import has added.
     offers: HashSet<(ApplicationId, OfferId)>,
+    /// Likewise.
+    buyers: HashSet<(PartnerId, BuyerId)>,
     done: Imported,
 }
 
@@ -98,6 +100,7 @@ impl Admission {
             keys: HashSet::new(),
             hashes: HashSet::new(),
             offers: HashSet::new(),
+            buyers: HashSet::new(),
             done: Imported::default(),
         }
     }
@@ -137,7 +140,11 @@ impl Admission {
             }),
             Change::BuyerCreated { partner, buyer, description, .. } => match view.buyer(*partner, *buyer)? {
                 Some(_) => self.there_before(),
-                None => self.buyer(*partner, description, view),
+                None => self.buyer((*partner, *buyer), description, view),
+            },
+            Change::BuyerRead { partner, buyer } => match view.buyer(*partner, *buyer)? {
+                Some(_) => self.added_before(!self.merge || self.buyers.contains(&(*partner, *buyer))),
+                None => reject("its buyer is not there"),
             },
         }?;
         if !add {
@@ -241,10 +248,13 @@ impl Admission {
         }
     }
 
-    fn buyer<V: View>(&mut self, partner: PartnerId, description: &Description, view: &V) -> Admit {
-        has_partner(partner, view)?;
+    fn buyer<V: View>(&mut self, name: (PartnerId, BuyerId), description: &Description, view: &V) -> Admit {
+        has_partner(name.0, view)?;
         if description.texts().map(str::len).sum::<usize>() > TEXT_LIMIT {
             return reject("it holds more text than can be stored");
+        }
+        if self.merge {
+            self.buyers.insert(name);
         }
         self.done.unchecked_buyers += u64::from(buyer_checks::check(description.clone(), BuyerChecks::Full).is_err());
         Ok(true)
@@ -276,7 +286,7 @@ pub fn reads_of(change: &Change, reads: &mut Reads) {
             reads.applications.push(application);
             reads.owned_offers.push((application, offer));
         }
-        Change::BuyerCreated { partner, buyer, .. } => {
+        Change::BuyerCreated { partner, buyer, .. } | Change::BuyerRead { partner, buyer } => {
             reads.partners.push(*partner);
             reads.buyers.push((*partner, *buyer));
         }

@@ -87,6 +87,10 @@ pub trait Queries: Send + Sync + 'static {
         window: Window<KeyId>,
     ) -> impl Future<Output = Answer<Option<Page<KeyInUse, KeyId>>>> + Send;
 
+    /// The key with this id, valid or not, of whichever partner. Keys of two partners have the same id only if an import
+    /// says so; then it is that of the partner whose id comes first.
+    fn key_with_id(&self, id: KeyId) -> impl Future<Output = Answer<Option<KeyInUse>>> + Send;
+
     /// The partner with this client id at the authorization server. Asked for each request with a token: a store does
     /// not look through all partners for it.
     fn find_client(&self, client: &str) -> impl Future<Output = Answer<Option<PartnerId>>> + Send;

@@ -68,25 +68,37 @@ pub fn stored(text: &str, max: usize) -> Result<String, TextError> {
     Ok(text.to_owned())
 }
 
-/// The name of a partner or of a key: 1–256 characters.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Name(String);
+/// Texts of 1–256 characters.
+macro_rules! short_texts {
+    ($($(#[$doc:meta])* $name:ident;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct $name(String);
 
-impl Name {
-    /// Trims and checks a text that somebody sends.
-    pub fn from_input(text: &str) -> Result<Self, TextError> {
-        input(text, 256).map(Self)
-    }
+        impl $name {
+            /// Trims and checks a text that somebody sends.
+            pub fn from_input(text: &str) -> Result<Self, TextError> {
+                input(text, 256).map(Self)
+            }
 
-    /// Trims and checks a text that may have been stored before a rule for input was added.
-    pub fn parse(text: &str) -> Result<Self, TextError> {
-        stored(text, 256).map(Self)
-    }
+            /// Trims and checks a text that may have been stored before a rule for input was added.
+            pub fn parse(text: &str) -> Result<Self, TextError> {
+                stored(text, 256).map(Self)
+            }
 
-    /// The name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
+            /// The text.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+    )+};
+}
+
+short_texts! {
+    /// The name of a partner or of a key: 1–256 characters.
+    Name;
+    /// Why an operator did something: 1–256 characters.
+    Reason;
 }
 
 #[cfg(test)]

@@ -291,7 +291,7 @@ impl<V: View> Overlay<V> {
                 stored.standing = stored.standing.with_terms(set);
                 stored.terms = terms(set);
             }
-            Change::OfferMoved { offer, status, at } => {
+            Change::OfferMoved { offer, status, at, reason: _ } => {
                 self.offer_mut(offer)?.standing.apply(Transition { status: *status, at: *at });
             }
             Change::BuyerCreated { partner, buyer: id, description, fingerprint, at } => {
@@ -299,6 +299,7 @@ impl<V: View> Overlay<V> {
                 let stored = StoredBuyer { partner, fingerprint, created_at, description: buyer(description) };
                 self.tables.buyers.insert((partner, *id), stored);
             }
+            Change::BuyerRead { .. } => {}
         }
         Ok(())
     }

@@ -20,6 +20,8 @@ pub struct Connection {
 pub struct Answer {
     pub status: u16,
     pub replayed: bool,
+    /// A cookie that it sets: its name and value.
+    pub cookie: Option<String>,
     /// A text, unless it is JSON.
     pub body: Value,
 }
@@ -96,6 +98,10 @@ fn read(stream: &mut BufReader<TcpStream>) -> anyhow::Result<(Answer, bool)> {
     while !head.ends_with("\r\n\r\n") {
         ensure!(stream.read_line(&mut head).context("no answer")? > 0, "the connection ended without an answer");
     }
+    let lines = head.lines().filter_map(|line| line.split_once(": "));
+    let cookie =
+        lines.filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie")).find_map(|(_, set)| set.split(';').next());
+    let cookie = cookie.map(str::to_owned);
     let head = head.to_ascii_lowercase();
     let field = |name: &str| head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "));
     let Some(status) = head.strip_prefix("http/1.1 ").and_then(|rest| rest.get(..3)?.parse().ok()) else {
@@ -110,7 +116,7 @@ fn read(stream: &mut BufReader<TcpStream>) -> anyhow::Result<(Answer, bool)> {
         _ => serde_json::from_slice(&body).context("no JSON")?,
     };
     let close = field("connection").is_some_and(|value| value.contains("close"));
-    Ok((Answer { status, replayed: field("idempotency-replayed").is_some(), body }, close))
+    Ok((Answer { status, replayed: field("idempotency-replayed").is_some(), cookie, body }, close))
 }
 
 /// The operator's connection.

@@ -37,6 +37,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("key list", &["\"Northwind Platform\"", "\"Northwind Platform\" --csv"]),
+    ("key show", &["01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d", "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d --json"]),
     (
         "key revoke",
         &[
@@ -70,7 +71,13 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("offer show", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
-    ("offer decline", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
+    (
+        "offer decline",
+        &[
+            "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",
+            "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10 --reason \"The customer said no\"",
+        ],
+    ),
     ("offer advance", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
     ("offer archive", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
     ("buyer", &["list --registration-number 09876543", "show 0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6a"]),
@@ -142,6 +149,14 @@ mod tests {
                 _ => vec![part.to_owned()],
             })
             .collect()
+    }
+
+    #[test]
+    fn the_operators_start_page_shows_commands_that_can_be_read() {
+        let shown = include_str!("../operations/start.md").lines().filter(|line| line.starts_with("lendpay "));
+        for line in shown {
+            assert!(command::<CommandLine>().try_get_matches_from(words(line)).is_ok(), "{line}");
+        }
     }
 
     #[test]

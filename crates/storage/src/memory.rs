@@ -169,6 +169,12 @@ impl Queries for MemoryStore {
         Ok(Some(page(keys, window, |key| key.key.id)))
     }
 
+    async fn key_with_id(&self, id: KeyId) -> Answer<Option<KeyInUse>> {
+        let tables = &self.state().view.tables;
+        let key = tables.keys.values().filter(|key| key.id == id).min_by_key(|key| key.partner);
+        Ok(key.map(|key| KeyInUse { key: key.clone(), last_used_at: tables.uses.get(&key.hash).copied() }))
+    }
+
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         Ok(self.state().view.tables.client(client))
     }

@@ -1,4 +1,4 @@
-//! Tools that run with Node.js: linters, the document comparison, the browser's driver, TypeScript.
+//! Tools that run with Node.js: linters, the document comparison, the browser's driver, TypeScript, judges of pages.
 
 use std::path::{Path, PathBuf};
 
@@ -9,26 +9,39 @@ use super::folder;
 const PACKAGE: &str = include_str!("../../tools/package.json");
 const LOCK: &str = include_str!("../../tools/package-lock.json");
 
-/// The installed packages, at the versions of xtask/tools/package-lock.json.
+/// What only the walk through the pages needs.
+const PAGES_PACKAGE: &str = include_str!("../../tools/pages/package.json");
+const PAGES_LOCK: &str = include_str!("../../tools/pages/package-lock.json");
+
+/// The installed packages, at the versions of a package-lock.json.
 pub struct NodeModules(PathBuf);
 
 impl NodeModules {
-    /// Finds them, or installs them under target/tools/npm.
+    /// Finds those of xtask/tools, or installs them under target/tools/npm.
     pub fn find_or_install(shell: &Shell) -> anyhow::Result<Self> {
-        let place = folder(shell).join("npm");
+        Self::of(shell, "npm", PACKAGE, LOCK)
+    }
+
+    /// Finds those of xtask/tools/pages, or installs them under target/tools/pages.
+    pub fn for_pages(shell: &Shell) -> anyhow::Result<Self> {
+        Self::of(shell, "pages", PAGES_PACKAGE, PAGES_LOCK)
+    }
+
+    fn of(shell: &Shell, name: &str, package: &str, lock: &str) -> anyhow::Result<Self> {
+        let place = folder(shell).join(name);
         let modules = place.join("node_modules");
         // Written last, so that it tells a finished installation of these very versions.
         let stamp = place.join("installed");
-        if shell.read_file(&stamp).is_ok_and(|installed| installed == LOCK) {
+        if shell.read_file(&stamp).is_ok_and(|installed| installed == lock) {
             return Ok(Self(modules));
         }
-        println!("Installing the Node.js tools under target/tools/npm.");
-        shell.write_file(place.join("package.json"), PACKAGE)?;
-        shell.write_file(place.join("package-lock.json"), LOCK)?;
+        println!("Installing the Node.js tools under target/tools/{name}.");
+        shell.write_file(place.join("package.json"), package)?;
+        shell.write_file(place.join("package-lock.json"), lock)?;
         let _there = shell.push_dir(&place);
         // Install scripts fetch browsers and build things; none of these tools needs one.
         cmd!(shell, "npm ci --ignore-scripts --no-audit --no-fund").run()?;
-        shell.write_file(&stamp, LOCK)?;
+        shell.write_file(&stamp, lock)?;
         Ok(Self(modules))
     }
 
@@ -55,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_lock_names_no_address() {
-        assert_eq!(LOCK.matches("\"resolved\"").count(), 0);
+    fn the_locks_name_no_address() {
+        assert_eq!([LOCK, PAGES_LOCK].map(|lock| lock.matches("\"resolved\"").count()), [0, 0]);
     }
 }

@@ -80,6 +80,7 @@ pub(super) fn event_list() -> Vec<Example> {
         actor: Actor::Key(KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d"))),
         operation: OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes()),
         replaced: None,
+        reason: None,
     };
     let history = HistoryId::new(uuid!("9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42"));
     last_page(EventList::from(EventPage { history, last: 41, seen: 41, events: vec![event], next: None }))

@@ -54,6 +54,7 @@ impl Finished {
         let options = "deepLinking: true,\n        displayRequestDuration: true,";
         let page = page.replacen("deepLinking: true,", options, 1);
         Pages {
+            document: self.value.clone(),
             html: page.replace(&self.raw, &self.value.to_string()),
             json: self.json(),
             yaml: serde_yaml::to_string(&self.value).expect("what is JSON is YAML"),

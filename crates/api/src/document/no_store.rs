@@ -71,6 +71,9 @@ impl Queries for NoStore {
     async fn keys_of(&self, _: PartnerId, _: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
         match *self {}
     }
+    async fn key_with_id(&self, _: KeyId) -> Answer<Option<KeyInUse>> {
+        match *self {}
+    }
     async fn find_client(&self, _: &str) -> Answer<Option<PartnerId>> {
         match *self {}
     }

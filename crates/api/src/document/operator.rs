@@ -6,13 +6,13 @@ use super::{Finished, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
 use crate::operations::operator::metrics::{Metrics, MetricsApi};
 use crate::operations::operator::{
-    copy_log::CopyLog, export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_offer::GetOffer,
-    get_operation::GetOperation, get_partner::GetPartner, list_all_offers::ListAllOffers, list_events::ListEvents,
-    list_keys::ListKeys, list_offers::ListOffers, move_offer::Advance, move_offer::Archive, move_offer::Decline,
-    note_backup::NoteBackup, put_offers::PutOffers,
+    copy_log::CopyLog, export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_key::GetKey,
+    get_offer::GetOffer, get_operation::GetOperation, get_partner::GetPartner, list_all_offers::ListAllOffers,
+    list_events::ListEvents, list_keys::ListKeys, list_offers::ListOffers, move_offer::Advance, move_offer::Archive,
+    move_offer::Decline, note_backup::NoteBackup, put_offers::PutOffers,
 };
 use crate::operator_side::Operations;
-use lendpay_domain::command::{AddKey, ExpireKey, PutApplication, PutOffer, PutPartner, RevokeKey};
+use lendpay_domain::command::{AddKey, ExpireKey, PutApplication, PutOffer, PutPartner, ReadBuyer, RevokeKey};
 use lendpay_domain::offer::Status;
 use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use poem_openapi::OpenApiService;
@@ -47,8 +47,8 @@ a bounded number of records for a page.
 much later or never; its `occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has
 expired: read the offer.
 
-What operators do to partners, keys and applications is an event too, here and not where partners read events. What
-changes nothing is none.
+What operators do to partners, keys and applications is an event too, here and not where partners read events; so is a
+`ReadBuyerInFull`. What else changes nothing is none.
 
 **Support.** `GetOperation` says what became of a call, by the `operationId` that a partner quotes, also of one that was
 refused.
@@ -70,6 +70,7 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<GetPartner>(examples::partners(), None),
         OperationExamples::of::<AddKey>(examples::made_keys(), Some(examples::new_keys())),
         OperationExamples::of::<ListKeys>(examples::keys(), None),
+        OperationExamples::of::<GetKey>(examples::found_keys(), None),
         OperationExamples::of::<ExpireKey>(vec![], Some(examples::new_expiries())),
         OperationExamples::of::<RevokeKey>(vec![], None),
         OperationExamples::of::<PutApplication>(examples::applications(), Some(examples::new_applications())),
@@ -80,11 +81,12 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<ListAllOffers>(examples::offer_list(), None),
         OperationExamples::of::<ListOffers>(examples::offer_list(), None),
         OperationExamples::of::<GetOffer>(examples::offers(), None),
-        OperationExamples::of::<Decline>(examples::moved(Status::CustomerDeclined), None),
+        OperationExamples::of::<Decline>(examples::moved(Status::CustomerDeclined), Some(examples::new_declines())),
         OperationExamples::of::<Advance>(examples::moved(Status::Advanced), None),
         OperationExamples::of::<Archive>(examples::moved(Status::Archived), None),
         OperationExamples::of::<FindBuyers>(examples::buyer_list(), None),
         OperationExamples::of::<GetBuyer>(examples::buyers(), None),
+        OperationExamples::of::<ReadBuyer>(examples::buyers(), None),
         OperationExamples::of::<ListEvents>(examples::events(), None),
         OperationExamples::of::<GetOperation>(examples::operation(), None),
         OperationExamples::of::<Export>(examples::export(), None),

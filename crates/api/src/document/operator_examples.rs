@@ -136,16 +136,34 @@ pub(super) fn offer_list() -> Vec<Example> {
     page(offers().into_iter())
 }
 
-pub(super) fn keys() -> Vec<Example> {
-    let listed = made_keys().into_iter().map(|(summary, mut key)| {
+/// Keys as they are read.
+fn read_keys() -> impl Iterator<Item = Example> {
+    made_keys().into_iter().map(|(summary, mut key)| {
         if let Some(key) = key.as_object_mut() {
             key.shift_remove("key");
             key.insert("revokedAt".to_owned(), Value::Null);
             key.insert("lastUsedAt".to_owned(), "2022-05-27T12:20:00Z".into());
         }
         (summary, key)
+    })
+}
+
+pub(super) fn keys() -> Vec<Example> {
+    page(read_keys())
+}
+
+pub(super) fn found_keys() -> Vec<Example> {
+    let owned = read_keys().map(|(summary, mut key)| {
+        if let Some(key) = key.as_object_mut() {
+            key.insert("partnerId".to_owned(), json!(PARTNER));
+        }
+        (summary, key)
     });
-    page(listed)
+    owned.collect()
+}
+
+pub(super) fn new_declines() -> Vec<Example> {
+    vec![("On the telephone".to_owned(), json!({ "reason": "The customer said no on the telephone" }))]
 }
 
 pub(super) fn applications() -> Vec<Example> {

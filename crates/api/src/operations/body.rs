@@ -17,10 +17,13 @@ use std::marker::PhantomData;
 pub(crate) trait Payload: Type {
     /// The description of the body.
     const DESCRIPTION: &'static str;
+    /// Whether it must be there.
+    const REQUIRED: bool = true;
 }
 
 impl<T: FromFields + Type> Payload for T {
     const DESCRIPTION: &'static str = "One JSON object. Fields that are not listed here are refused.";
+    const REQUIRED: bool = <T as FromFields>::REQUIRED;
 }
 
 /// A JSON body that describes a `T`.
@@ -33,15 +36,23 @@ pub(crate) struct Body<T> {
 impl<T> Body<T> {
     /// The members of the body.
     pub async fn fields(&self) -> Result<Fields, Failure> {
-        let bytes = self.context.read_body().await?;
-        if self.is_json { Fields::of(&bytes).map_err(Failure::BadBody) } else { Err(Failure::UnsupportedMediaType) }
+        self.fields_of(&self.context.read_body().await?)
+    }
+
+    fn fields_of(&self, bytes: &[u8]) -> Result<Fields, Failure> {
+        if self.is_json { Fields::of(bytes).map_err(Failure::BadBody) } else { Err(Failure::UnsupportedMediaType) }
     }
 }
 
 impl<T: FromFields> Body<T> {
     /// Reads what was sent to the operator's side at the moment `now`.
     pub async fn read(&self, now: Timestamp) -> Result<T::Value, Failure> {
-        let mut fields = self.fields().await?;
+        let bytes = self.context.read_body().await?;
+        let mut fields = if bytes.is_empty() && !<T as FromFields>::REQUIRED {
+            Fields::within("", Vec::new())
+        } else {
+            self.fields_of(&bytes)?
+        };
         let value = T::read(&mut fields, now);
         fields.finish(value).map_err(|problems| OperatorFailure::BadFields(problems).into())
     }
@@ -68,7 +79,7 @@ impl<'a, T: Payload> ApiExtractor<'a> for Body<T> {
         Some(MetaRequest {
             description: Some(T::DESCRIPTION),
             content: vec![MetaMediaType { content_type: "application/json", schema: T::schema_ref() }],
-            required: true,
+            required: T::REQUIRED,
         })
     }
 

@@ -48,6 +48,13 @@ pub(crate) trait Operation: Send + Sync + 'static {
 /// A failure of an operation.
 pub(crate) struct Failed<O>(Failure, PhantomData<O>);
 
+impl<O> Failed<O> {
+    /// The failure by itself.
+    pub fn failure(self) -> Failure {
+        self.0
+    }
+}
+
 impl<O, F: Into<Failure>> From<F> for Failed<O> {
     fn from(failure: F) -> Self {
         Self(failure.into(), PhantomData)

@@ -23,7 +23,8 @@ mod tagged;
 pub(crate) use body::{Body, Payload};
 pub(crate) use failed::{Failed, Operation, Parameter};
 pub(crate) use ignored::Ignored;
-pub(crate) use path::{Id, OfferPath, PathId, PathIds};
+pub(crate) use path::{Id, OfferPath, PathId, PathIds, id};
+pub(crate) use query::Query;
 pub(crate) use reads::Reads;
 
 use poem_openapi::Tags;

@@ -37,7 +37,7 @@ impl<S: Commands + Queries> Moves<S> {
         let _turn = self.gate.turns.take(caller.partner, context.crowd()).await?;
         let (application, offer) = path.both().ok_or(Failure::OfferNotFound)?;
         let (partner, stamp) = (Some(caller.partner), context.stamp(caller.actor));
-        match self.store.run(MoveOffer { partner, application, offer, action, stamp }).await? {
+        match self.store.run(MoveOffer { partner, application, offer, action, reason: None, stamp }).await? {
             MoveOutcome::Done(offer) => Ok(Json(offer.into())),
             MoveOutcome::Unchanged(offer) => {
                 context.set_unchanged();

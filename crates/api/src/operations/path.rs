@@ -51,8 +51,8 @@ impl<A, B> PathIds<A, B> {
     }
 }
 
-/// Reads the parameter that poem-openapi names by its position, and notes it.
-fn id<A: Id>(request: &Request, name: &str) -> Option<A> {
+/// Reads a parameter of the path, and notes it. poem-openapi names parameters by their position.
+pub(crate) fn id<A: Id>(request: &Request, name: &str) -> Option<A> {
     let id = request.raw_path_param(name).and_then(A::parse)?;
     if let Some(place) = request.data::<Context>().and_then(|context| A::place(context.named())) {
         // A path names each thing once.

@@ -24,6 +24,11 @@ impl<'a> FromRequest<'a> for Query {
 }
 
 impl Query {
+    /// A query of these names and values.
+    pub const fn new(pairs: Vec<(String, String)>) -> Self {
+        Self(pairs)
+    }
+
     /// The parameters of an operation, to be read one after the other.
     pub fn of<O: Operation>(&self) -> Parameters<'_> {
         let mut problems = Vec::new();

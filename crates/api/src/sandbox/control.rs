@@ -3,7 +3,7 @@
 use super::page;
 use crate::clock::Clock;
 use crate::failure::Failure;
-use crate::pages::plain_page;
+use crate::pages::own_page;
 use crate::request_body::BODY;
 use crate::shell;
 use crate::wire::json::Json;
@@ -75,7 +75,7 @@ pub(crate) fn add(
         routes.push(shell::Route { template: template.to_owned(), allow: allow.to_owned(), preflight, body: BODY });
     }
     router
-        .at(page::PAGE, get(plain_page(page::html())))
+        .at(page::PAGE, get(own_page(page::html)))
         .at(page::CLOCK, get(tell).post(move_clock))
         .at(page::RESET, post(reset))
 }

@@ -24,4 +24,6 @@ pub use provocations::{LostReply, PROVOCATIONS, Provocation};
 pub use ways::{Call, Differs, ORDINARY, Ordinary, WAYS, Way, way};
 
 pub(crate) use control::add;
+#[cfg(test)]
+pub(crate) use page::html as page;
 pub(crate) use provocations::provoke;

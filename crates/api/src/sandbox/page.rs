@@ -5,6 +5,8 @@ use super::contents::{
 };
 use super::provocations::{HEADER, PROVOCATIONS};
 use super::ways::{ORDINARY, Ordinary, WAYS, Way};
+use crate::pages::site::{self, escape, table};
+use crate::side::Side;
 use std::fmt::Display;
 
 /// The address of the page.
@@ -14,28 +16,14 @@ pub(super) const CLOCK: &str = "/sandbox/clock";
 /// Of the reset.
 pub(super) const RESET: &str = "/sandbox/reset";
 
-const HEAD: &str = "<!doctype html>
-<html lang=\"en\">
-<head>
-<meta charset=\"utf-8\">
-<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">
-<link rel=\"icon\" href=\"data:,\">
-<title>Lendpay sandbox</title>
-<style>
-body { font: 16px/1.5 sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em }
-table { border-collapse: collapse } td, th { border: 1px solid #ccc; padding: 0.2em 0.6em; text-align: left }
-code { overflow-wrap: anywhere }
-</style>
-</head>
-<body>
-<h1>Lendpay sandbox</h1>
+const HEAD: &str = "<h1>What is in the sandbox</h1>
 <p>A whole service for trying out a client: never for real customers. Everybody knows its keys, and whoever reaches it
 can read it, change it, move its clock and reset it. Every answer of it has the header <code>X-Sandbox: true</code>.
-The operations are those of <a href=\"/docs\">the document</a>; nothing of this page is in it.</p>
+The operations are those of <a href=\"/reference\">the document</a>; nothing of this page is in it.</p>
 ";
 
 /// The page.
-pub(super) fn html() -> String {
+pub(crate) fn html() -> String {
     let keys = KEYS.map(|key| [code(key.key), escape(key.about)]);
     let offers = OFFERS.map(|offer| [code(offer.id), escape(offer.about)]);
     let of_key = format!("The Idempotency-Key that a buyer with the name {BUYER_OF_KEY} alone was created with.");
@@ -53,9 +41,9 @@ pub(super) fn html() -> String {
     let ways = WAYS.each_ref().map(answer);
     let sections = [
         "<h2>What is in it</h2>\n<p>These ids and keys never change.</p>\n".to_owned(),
-        table(["Key", ""], &keys),
-        table(["Offer", ""], &offers),
-        table(["Other ids", ""], &others),
+        table(["Key", "Meaning"], &keys),
+        table(["Offer", "Meaning"], &offers),
+        table(["Other ids", "Meaning"], &others),
         format!(
             "<h2>Answers on demand</h2>\n<p>A request of an operation may have the header <code>{HEADER}</code> with \
              one of these values. Where the operation is carried out first and refuses, that is the answer.</p>\n"
@@ -75,7 +63,7 @@ pub(super) fn html() -> String {
              <code>lendpay sandbox clock +30d</code> and <code>lendpay sandbox reset</code> do the same.</p>\n"
         ),
     ];
-    format!("{HEAD}{}</body>\n</html>\n", sections.concat())
+    site::page(Side::Sandbox, PAGE, "What is in the sandbox", &format!("{HEAD}{}", sections.concat()))
 }
 
 fn request(ordinary: &Ordinary) -> [String; 3] {
@@ -91,16 +79,6 @@ fn answer(way: &Way) -> [String; 4] {
     [way.status.to_string(), escape(way.code), escape(operations), differs]
 }
 
-fn table<const N: usize>(head: [&str; N], rows: &[[String; N]]) -> String {
-    let row = |cells: &[String; N]| format!("<tr><td>{}</td></tr>\n", cells.join("</td><td>"));
-    let rows: String = rows.iter().map(row).collect();
-    format!("<table>\n<tr><th>{}</th></tr>\n{rows}</table>\n", head.join("</th><th>"))
-}
-
 fn code(text: impl Display) -> String {
     format!("<code>{}</code>", escape(text))
-}
-
-fn escape(text: impl Display) -> String {
-    text.to_string().replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }

@@ -8,8 +8,9 @@ use std::net::Ipv6Addr;
 
 /// The most header fields, and the most bytes of all of them with the target, as in HTTP/1. Hyper enforces both there; in
 /// HTTP/2 a field of one byte can stand for thousands.
-const FIELDS: usize = 100;
-const SIZE: usize = 32 * 1024;
+pub(crate) const FIELDS: usize = 100;
+/// See [`FIELDS`].
+pub(crate) const SIZE: usize = 32 * 1024;
 
 /// Refuses a head that is too large, or that does not say once whom it is for.
 pub(super) fn check(request: &Request) -> Result<(), Failure> {

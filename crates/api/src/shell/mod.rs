@@ -10,6 +10,8 @@ mod headers;
 mod record;
 mod routes;
 
+#[cfg(test)]
+pub(crate) use head::{FIELDS, SIZE};
 pub(crate) use headers::common_headers;
 pub(crate) use routes::{Route, Routes};
 
@@ -92,7 +94,11 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
             Err(_elapsed) => Err(Failure::Timeout),
         };
         let (mut response, failure) = match result {
-            Ok(response) => (response, None),
+            // A page of the console says itself why it was refused.
+            Ok(mut response) => {
+                let failure = response.extensions_mut().remove::<Failure>();
+                (response, failure)
+            }
             Err(failure) => (self.refuse(&failure, uri.path(), &context), Some(failure)),
         };
         let unread = waits_to_send && context.body().is_unread() || !context.body().discard().await;

@@ -36,7 +36,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The longest token that is looked at.
-const LONGEST: usize = 16 * 1024;
+pub(crate) const LONGEST: usize = 16 * 1024;
 
 /// OAuth 2.0 as an operator has set it up.
 #[derive(Clone, Debug)]

@@ -68,7 +68,8 @@ impl Line {
             }
             Self::Move { event, application_id, offer_id, status } => {
                 let (sequence, cause, partner_id, at) = event.split();
-                records::Line::Move { sequence, cause, partner_id, application_id, offer_id, status, at }
+                let reason = None;
+                records::Line::Move { sequence, cause, partner_id, application_id, offer_id, status, at, reason }
             }
             Self::Buyer { event, buyer_id, description, fingerprint } => {
                 let (sequence, cause, partner_id, at) = event.split();

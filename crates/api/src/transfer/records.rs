@@ -11,6 +11,7 @@ use lendpay_domain::event::Actor;
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
+use lendpay_domain::text::Reason;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -72,6 +73,8 @@ pub(super) enum Line {
         offer_id: Uuid,
         status: Status,
         at: Time,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     },
     Buyer {
         sequence: Option<u64>,
@@ -81,6 +84,12 @@ pub(super) enum Line {
         description: DescriptionLine,
         fingerprint: Option<String>,
         at: Time,
+    },
+    BuyerRead {
+        sequence: Option<u64>,
+        cause: Option<CauseLine>,
+        partner_id: Uuid,
+        buyer_id: Uuid,
     },
     End(End),
     Error {
@@ -155,8 +164,19 @@ pub(super) struct NotARecord;
 
 impl Line {
     /// The kinds of records: the names of the members.
-    pub(super) const KINDS: [&str; 10] =
-        ["partner", "key", "keyRevoked", "keyExpiry", "keyUsed", "application", "offer", "terms", "move", "buyer"];
+    pub(super) const KINDS: [&str; 11] = [
+        "partner",
+        "key",
+        "keyRevoked",
+        "keyExpiry",
+        "keyUsed",
+        "application",
+        "offer",
+        "terms",
+        "move",
+        "buyer",
+        "buyerRead",
+    ];
 
     /// Counts the line, which is a record's.
     pub(super) fn count(&self, counts: &mut Counts) {
@@ -172,6 +192,7 @@ impl Line {
             Self::Terms { .. } => "terms",
             Self::Move { .. } => "move",
             Self::Buyer { .. } => "buyer",
+            Self::BuyerRead { .. } => "buyerRead",
         };
         *counts.get_mut(kind).expect("every kind is in KINDS") += 1;
     }
@@ -225,10 +246,14 @@ impl From<&Record> for Line {
                 let (terms, before) = (terms.into(), before.as_deref().map(TermsLine::from));
                 Self::Terms { sequence, cause, partner_id, application_id, offer_id, terms, before }
             }
-            Change::OfferMoved { offer, status, at } => {
+            Change::OfferMoved { offer, status, at, reason } => {
                 let (partner_id, application_id, offer_id) = uuids(offer);
                 let (status, at) = (Status(*status), Time(*at));
-                Self::Move { sequence, cause, partner_id, application_id, offer_id, status, at }
+                let reason = reason.as_ref().map(|reason| reason.as_str().to_owned());
+                Self::Move { sequence, cause, partner_id, application_id, offer_id, status, at, reason }
+            }
+            Change::BuyerRead { partner, buyer } => {
+                Self::BuyerRead { sequence, cause, partner_id: partner.uuid(), buyer_id: buyer.uuid() }
             }
             Change::BuyerCreated { partner, buyer, description, fingerprint, at } => Self::Buyer {
                 sequence,
@@ -291,9 +316,14 @@ impl Line {
                 let before = before.map(TermsLine::terms).transpose()?.map(Box::new);
                 (sequence, cause, Change::TermsReplaced { offer, terms: terms.terms()?, before })
             }
-            Self::Move { sequence, cause, partner_id, application_id, offer_id, status, at } => {
+            Self::Move { sequence, cause, partner_id, application_id, offer_id, status, at, reason } => {
                 let offer = offer_key(partner_id, application_id, offer_id);
-                (sequence, cause, Change::OfferMoved { offer, status: status.0, at: at.0 })
+                let reason = reason.map(|text| Reason::parse(&text)).transpose().map_err(|_| NotARecord)?;
+                (sequence, cause, Change::OfferMoved { offer, status: status.0, at: at.0, reason })
+            }
+            Self::BuyerRead { sequence, cause, partner_id, buyer_id } => {
+                let (partner, buyer) = (PartnerId::new(partner_id), BuyerId::new(buyer_id));
+                (sequence, cause, Change::BuyerRead { partner, buyer })
             }
             Self::Buyer { sequence, cause, partner_id, buyer_id, description, fingerprint, at } => {
                 let (partner, buyer) = (PartnerId::new(partner_id), BuyerId::new(buyer_id));

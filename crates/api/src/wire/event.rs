@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 /// The type of an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct EventType(String);
+pub struct EventType(pub String);
 
 wire_type!(EventType, "EventType", named: MetaSchema {
     description: Some("What happened."),
@@ -70,6 +70,9 @@ pub struct Event {
     pub operation_id: String,
     /// The terms that have another value since, of `offer.terms_replaced`; empty for other types.
     pub replaced: Vec<ReplacedField>,
+    /// Why the operator declined the offer; null for other events, and where no reason was given.
+    #[oai(nullable)]
+    pub reason: Option<String>,
 }
 
 impl From<event::Event> for Event {
@@ -88,6 +91,7 @@ impl From<event::Event> for Event {
             actor: event.actor.to_string(),
             operation_id: event.operation.to_string(),
             replaced: event.replaced.map(|replaced| fields(&replaced)).unwrap_or_default(),
+            reason: event.reason.map(|reason| reason.as_str().to_owned()),
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::Number;
 use std::fmt::{self, Display};
 
 /// How deep objects and arrays may be nested, the body itself included.
-const MAX_DEPTH: usize = 32;
+pub(crate) const MAX_DEPTH: usize = 32;
 
 const NO_OBJECT: &str = "The body is not a JSON object";
 const TWICE: &str = "An object has the same member twice";

@@ -3,6 +3,7 @@
 use super::buyer::BuyerType;
 use super::page::page_of;
 use super::time::Time;
+use lendpay_domain::bank::masked;
 use lendpay_domain::buyer;
 use poem_openapi::Object;
 use serde::Serialize;
@@ -65,6 +66,14 @@ pub struct FullAccount {
 impl std::fmt::Debug for FullAccount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("FullAccount(…)")
+    }
+}
+
+impl FullAccount {
+    /// The same, as partners see it (contract 2.3).
+    pub fn masked(self) -> Self {
+        let hide = |value: Option<String>| value.as_deref().map(masked);
+        Self { account_number: hide(self.account_number), iban: hide(self.iban), ..self }
     }
 }
 

@@ -8,6 +8,7 @@ use super::time::Time;
 use lendpay_domain::Timestamp;
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::offer::{self, Details, RedirectUrl, Terms};
+use lendpay_domain::text::Reason;
 use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
@@ -66,6 +67,23 @@ impl FromFields for NewOffer {
             amount,
             duration,
         })
+    }
+}
+
+/// What there is to say when an offer is declined.
+#[derive(Debug, Object)]
+pub struct NewDecline {
+    /// Why: a text of 1 to 256 characters, which operators read in the event. Absent or null: not said.
+    #[oai(nullable)]
+    pub reason: Option<String>,
+}
+
+impl FromFields for NewDecline {
+    type Value = Option<Reason>;
+    const REQUIRED: bool = false;
+
+    fn read(fields: &mut Fields, _now: Timestamp) -> Option<Self::Value> {
+        Some(fields.optional("reason", |value| fields::parsed(value, Reason::from_input)))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::time::Time;
 use super::wire_type;
-use lendpay_domain::event::{self, Actor, EventPage};
+use lendpay_domain::event::{self, Actor, EventPage, Subject};
 use lendpay_domain::key::{Area, Areas};
 use lendpay_domain::query::EventTypes;
 use poem_openapi::Object;
@@ -19,6 +19,11 @@ const OF_BUYERS: [&str; 1] = ["buyer.created"];
 
 fn names() -> impl Iterator<Item = &'static str> {
     OF_OFFERS.into_iter().chain(OF_BUYERS)
+}
+
+/// The types that no partner sees (contract 2.14).
+pub(crate) fn hidden_types() -> Vec<&'static str> {
+    Subject::TYPES.into_iter().filter(|name| !names().any(|known| known == *name)).collect()
 }
 
 /// The types that somebody with these areas sees.

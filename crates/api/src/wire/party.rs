@@ -16,6 +16,8 @@ use uuid::Uuid;
 pub(crate) trait FromFields: Sized {
     /// What is read.
     type Value;
+    /// Whether it must be there; one that need not be is read as an object without members.
+    const REQUIRED: bool = true;
     /// Reads what was sent at the moment `now`; `None` if something is wrong.
     fn read(fields: &mut Fields, now: Timestamp) -> Option<Self::Value>;
 }
@@ -238,6 +240,24 @@ pub struct Key {
     /// When it was last used, to the hour; null when it never was.
     #[oai(nullable)]
     pub last_used_at: Option<Time>,
+}
+
+/// A key with its partner, without the key itself.
+#[derive(Debug, Object, Serialize)]
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct OwnedKey {
+    /// The identifier of its partner.
+    pub partner_id: Uuid,
+    #[oai(flatten)]
+    #[serde(flatten)]
+    pub key: Key,
+}
+
+impl From<KeyInUse> for OwnedKey {
+    fn from(key: KeyInUse) -> Self {
+        Self { partner_id: key.key.partner.uuid(), key: key.into() }
+    }
 }
 
 impl From<KeyInUse> for Key {

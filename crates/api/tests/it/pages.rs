@@ -6,8 +6,13 @@ use poem::http::Method;
 use serde_json::{Value, json};
 use std::io::Read as _;
 
-const PAGES: [(&str, &str); 3] = [
-    ("/docs", "text/html; charset=utf-8"),
+const HTML: &str = "text/html; charset=utf-8";
+
+const PAGES: [(&str, &str); 6] = [
+    ("/", HTML),
+    ("/guides/errors", HTML),
+    ("/reference", HTML),
+    ("/docs", HTML),
     ("/openapi.json", "application/json"),
     ("/openapi.yaml", "application/yaml"),
 ];
@@ -36,11 +41,28 @@ fn served() -> Value {
     value
 }
 
+/// The pages that the start page lists.
+async fn listed(context: &Context) -> Vec<String> {
+    let start = context.anonymous().get("/").send().await;
+    let (_, nav) = start.text().split_once("<nav").expect("a list of contents");
+    nav.split("href=\"").skip(1).map(|rest| rest.split('"').next().expect("a link").to_owned()).collect()
+}
+
 #[tokio::test]
-async fn slash_leads_to_docs() {
+async fn every_page_is_small_and_runs_nothing_but_its_own() {
     let context = Context::new().await;
-    let answer = context.anonymous().get("/").send().await;
-    assert_eq!((answer.status, answer.header("location")), (307, Some("/docs")));
+    let pages = listed(&context).await;
+    for wanted in ["/", "/reference", "/docs", "/guides/authentication", "/guides/changelog"] {
+        assert!(pages.iter().any(|page| page == wanted), "{wanted}: {pages:?}");
+    }
+    for page in pages.iter().filter(|page| *page != "/docs") {
+        let answer = context.anonymous().get(page).header("accept-encoding", "gzip").send().await;
+        let most = if page == "/reference" { 400_000 } else { 100_000 };
+        assert!(answer.status == 200 && answer.bytes.len() < most, "{page}: {}", answer.bytes.len());
+        let policy = answer.header("content-security-policy").expect("a policy");
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{page}: {policy}");
+        assert!(!policy.contains("unsafe") && !policy.contains("http"), "{page}: {policy}");
+    }
 }
 
 #[tokio::test]
@@ -56,7 +78,7 @@ async fn pages_are_there_without_a_key() {
 #[tokio::test]
 async fn head_answers_as_get_without_a_body() {
     let context = Context::new().await;
-    for page in ["/", "/docs", "/openapi.json", "/openapi.yaml"] {
+    for page in ["/", "/docs", "/docs/", "/openapi.json", "/openapi.yaml"] {
         let get = context.anonymous().get(page).send().await;
         let head = context.anonymous().call(Method::HEAD, page).send().await;
         assert_eq!(head.status, get.status, "{page}");

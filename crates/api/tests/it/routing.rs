@@ -49,6 +49,11 @@ async fn an_unknown_path_elsewhere_is_404_without_an_error_code() {
         "/LENDING/applications",
         "/v1/payments/buyers",
         "/docs/index.html",
+        "/guides",
+        "/guides/",
+        "/guides/index",
+        "/guides/errors/",
+        "/reference/",
         "/openapi",
         "/openapi.xml",
         "/%FF",
@@ -115,7 +120,7 @@ async fn options_of_everything_are_404() {
 #[tokio::test]
 async fn a_wrong_method_on_a_page_is_405_with_allow() {
     let context = Context::new().await;
-    for page in ["/", "/docs", "/openapi.json", "/openapi.yaml"] {
+    for page in ["/", "/docs", "/reference", "/guides/errors", "/openapi.json", "/openapi.yaml"] {
         for method in [Method::POST, Method::PUT, Method::DELETE, Method::OPTIONS] {
             let answer = context.anonymous().call(method.clone(), page).send().await;
             assert_eq!(answer.header("allow"), Some("GET, HEAD"), "{method} {page}");

@@ -112,12 +112,12 @@ async fn the_document_and_its_pages_are_served_without_a_key() {
     let context = Context::new().await;
     let json = context.send("GET", "/operator/openapi.json", &[], "").await.is(200);
     assert_eq!(json, crate::document::value("operator.json"));
-    for path in ["/operator/openapi.yaml", "/operator/docs"] {
+    for path in ["/operator/openapi.yaml", "/operator/docs", "/operator/", "/operator/reference", "/operator/guides/runbook"] {
         assert_eq!(context.send("GET", path, &[], "").await.status, 200);
     }
     let page = context.send("GET", "/operator/docs", &[], "").await;
     let options = page.text().rsplit("SwaggerUIBundle({").next().expect("the page starts Swagger UI");
     assert!(!options.contains("persistAuthorization"), "the operator's key is kept nowhere: {options}");
     let home = context.send("GET", "/", &[], "").await;
-    assert_eq!((home.status, &home.headers["location"]), (307, &"/operator/docs".parse().expect("a value")));
+    assert_eq!((home.status, &home.headers["location"]), (307, &"/operator/".parse().expect("a value")));
 }

@@ -8,7 +8,9 @@ use lendpay_api::{
 };
 use lendpay_domain::Timestamp;
 use lendpay_domain::operator::{OperatorName, Role};
+use poem::http::uri::Scheme;
 use poem::http::{HeaderMap, Method};
+use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Request, Response};
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};
@@ -33,6 +35,7 @@ pub struct Context {
     pub feed: Arc<Feed>,
     /// A key of an operator with each role, which has the role's name.
     operators: [(Role, NewOperatorKey); Role::ALL.len()],
+    list: Arc<Operators>,
     clock: Arc<SetClock>,
     _remains: Remains,
 }
@@ -81,6 +84,11 @@ pub fn id(n: u128) -> String {
 
 impl Context {
     pub async fn new() -> Self {
+        Self::with(true).await
+    }
+
+    /// With a console or without.
+    pub async fn with(console: bool) -> Self {
         let (store, remains) = backend::fresh().await;
         let store = Arc::new(store);
         let clock = Arc::new(SetClock(Mutex::new(moment(0))));
@@ -91,8 +99,9 @@ impl Context {
         let lines = operators.each_ref().map(|(_, made)| made.line.as_str()).join("\n");
         let key = OperatorKey::parse(OPERATOR_KEY).expect("long enough");
         let feed = Arc::<Feed>::default();
+        let list = Arc::new(Operators::new(Some(key), OperatorList::parse(&lines).expect("good lines")));
         let settings = OperatorSettings {
-            operators: Arc::new(Operators::new(Some(key), OperatorList::parse(&lines).expect("good lines"))),
+            operators: Arc::clone(&list),
             hosts: lendpay_api::Hosts::default(),
             limits: lendpay_api::Limits::default(),
             reason: Backend::failure_reason,
@@ -101,6 +110,7 @@ impl Context {
             stopping: Arc::default(),
             metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
             traces: None,
+            console,
         };
         let operator = operator_side(Arc::clone(&store), clock.clone(), settings, Arc::default());
         let partner = partner_side(Arc::clone(&store), clock.clone(), PartnerSettings { feed: Arc::clone(&feed), ..PartnerSettings::default() });
@@ -110,6 +120,7 @@ impl Context {
             store,
             feed,
             operators,
+            list,
             clock,
             _remains: remains,
         }
@@ -121,9 +132,19 @@ impl Context {
 
     /// Sends a request to the operator's side with these headers, and checks what holds for every answer.
     pub async fn send(&self, method: &str, path: &str, headers: &[(&'static str, &str)], body: &str) -> Answer {
-        let answer = exchange(&*self.operator, method, path, headers, body).await;
+        let answer = exchange(&*self.operator, request(method, path, headers, body)).await;
         check(method, path, &answer, self.clock.now());
         answer
+    }
+
+    /// The same as over TLS.
+    pub async fn send_over_tls(&self, method: &str, path: &str, headers: &[(&'static str, &str)], body: &str) -> Answer {
+        let (plain, body) = request(method, path, headers, body).into_parts();
+        let head = poem::http::Request::builder().method(plain.method).uri(plain.uri).body(()).expect("a request");
+        let (mut head, ()) = head.into_parts();
+        head.headers = plain.headers;
+        let parts = (head, LocalAddr::default(), RemoteAddr::default(), Scheme::HTTPS).into();
+        exchange(&*self.operator, Request::from_parts(parts, body)).await
     }
 
     /// The same with the key and a JSON body.
@@ -140,6 +161,11 @@ impl Context {
         self.send(method, path, &headers, &body).await
     }
 
+    /// Takes every operator but the single key off the list.
+    pub fn remove_operators(&self) {
+        self.list.replace(OperatorList::default());
+    }
+
     /// The key of the operator with this role.
     pub fn key_of(&self, role: Role) -> &str {
         let found = self.operators.iter().find(|(its, _)| *its == role);
@@ -152,7 +178,7 @@ impl Context {
 
     /// Sends a request to the partners' side.
     pub async fn as_partner(&self, method: &str, path: &str, headers: &[(&'static str, &str)], body: &str) -> Answer {
-        exchange(&*self.partner, method, path, headers, body).await
+        exchange(&*self.partner, request(method, path, headers, body)).await
     }
 
     /// Partner `n` with a key for both areas and application `n`; the key.
@@ -185,13 +211,7 @@ pub fn terms() -> Value {
     })
 }
 
-async fn exchange(
-    side: &dyn poem::endpoint::DynEndpoint<Output = Response>,
-    method: &str,
-    path: &str,
-    headers: &[(&'static str, &str)],
-    body: &str,
-) -> Answer {
+fn request(method: &str, path: &str, headers: &[(&'static str, &str)], body: &str) -> Request {
     let mut request = Request::builder()
         .method(method.parse::<Method>().expect("a method"))
         .uri(path.parse().expect("a URI"))
@@ -200,6 +220,10 @@ async fn exchange(
     for (name, value) in headers {
         request.headers_mut().append(*name, value.parse().expect("a header value"));
     }
+    request
+}
+
+async fn exchange(side: &dyn poem::endpoint::DynEndpoint<Output = Response>, request: Request) -> Answer {
     let response = side.call(request).await.expect("the shell answers everything");
     let (parts, body) = response.into_parts();
     let bytes = body.into_vec().await.expect("a body");
@@ -215,7 +239,9 @@ fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {
     let path = path.split('?').next().unwrap_or_default();
     let operation = document::operation(method, path);
     let health = path.starts_with("/health");
-    if answer.status >= 400 && !answer.bytes.is_empty() && !health {
+    // Pages are checked where they are asked for.
+    let page = answer.headers.get("content-type").is_some_and(|kind| kind == "text/html; charset=utf-8");
+    if answer.status >= 400 && !answer.bytes.is_empty() && !health && !page {
         let body = answer.json();
         let fields: Vec<_> = body.as_object().expect("an object").keys().map(String::as_str).collect();
         assert_eq!(fields, ["title", "message", "errorCode", "errors", "date", "operationId"], "{told}");

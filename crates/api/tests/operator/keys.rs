@@ -1,6 +1,7 @@
 //! Keys: shown once, several at once, listed with their last use, revoked at once, expired in time.
 
 use crate::context::{Answer, Context, id, offer, terms};
+use lendpay_domain::operator::Role;
 use lendpay_domain::store::Commands as _;
 use serde_json::{Value, json};
 
@@ -148,4 +149,23 @@ async fn what_is_not_there_is_404() {
     assert!(context.get(&keys(2)).await.is(200)["items"][0]["revokedAt"].is_null(), "it still works");
     // An offer is put by nobody's key but the operator's.
     context.call("PUT", &offer(1, 1), &terms()).await.is(201);
+}
+
+#[tokio::test]
+async fn a_key_is_found_without_its_partner() {
+    let context = Context::new().await;
+    for n in [1, 2] {
+        context.partner(n).await;
+    }
+    for n in [1, 2] {
+        let listed = context.get(&format!("/operator/partners/{}/keys", id(n))).await.is(200)["items"][0].clone();
+        let path = format!("/operator/keys/{}", listed["keyId"].as_str().expect("an id"));
+        let mut found = context.call_as(Role::Read, "GET", &path, &Value::Null).await.is(200);
+        assert_eq!(found["partnerId"], json!(id(n)));
+        found.as_object_mut().expect("an object").shift_remove("partnerId");
+        assert_eq!(found, listed);
+    }
+    for unknown in [id(9), "x".to_owned()] {
+        context.get(&format!("/operator/keys/{unknown}")).await.is_error(404, "KeyNotFound");
+    }
 }

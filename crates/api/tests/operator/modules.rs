@@ -3,6 +3,9 @@
 mod backup;
 mod batch;
 mod bodies;
+mod browser;
+mod console;
+mod console_security;
 mod context;
 mod document;
 mod events;

@@ -1,6 +1,6 @@
 //! Offers: put, read, moved.
 
-use crate::context::{Context, application, id, offer, terms};
+use crate::context::{Context, OPERATOR_KEY, application, id, offer, terms};
 use serde_json::{Value, json};
 
 #[tokio::test]
@@ -151,4 +151,39 @@ async fn a_clock_that_goes_back_changes_nothing_of_what_has_happened() {
     context.call("POST", &format!("{}/decline", offer(1, 2)), &Value::Null).await.is_error(409, "IllegalTransition");
     let declined = context.call("POST", &format!("{}/decline", offer(1, 1)), &Value::Null).await.is(200);
     assert_eq!((&declined["status"], &declined["statusChangedAt"]), (&json!("CustomerDeclined"), &created));
+}
+
+#[tokio::test]
+async fn a_decline_may_say_why_and_operators_read_it_in_the_event() {
+    let context = Context::new().await;
+    let key = context.partner(1).await;
+    for n in 1..=4 {
+        context.call("PUT", &offer(1, n), &terms()).await.is(201);
+    }
+    let decline = |n| format!("{}/decline", offer(1, n));
+    for (body, problem) in [
+        (json!({ "reason": "" }), "reason: must have 1 to 256 characters"),
+        (json!({ "reason": "x".repeat(257) }), "reason: must have 1 to 256 characters"),
+        (json!({ "reason": "a\nb" }), "reason: must not hold control characters"),
+        (json!({ "reason": 1 }), "reason: must be a string"),
+        (json!({ "raeson": "x" }), "raeson: is not a known field"),
+    ] {
+        let told = context.call("POST", &decline(1), &body).await.is_error(400, "InvalidData");
+        assert_eq!(told["errors"], json!([problem]));
+    }
+    let odd = [("x-operator-key", OPERATOR_KEY), ("content-type", "text/plain")];
+    context.send("POST", &decline(1), &odd, "because").await.is_error(415, "UnsupportedMediaType");
+    context.call("POST", &decline(1), &json!([])).await.is_error(400, "BadRequest");
+    assert_eq!(context.get(&offer(1, 1)).await.is(200)["status"], "Offered");
+
+    let longest = "é".repeat(256);
+    let bodies = [Value::Null, json!({}), json!({ "reason": null }), json!({ "reason": longest })];
+    for (n, body) in (1..).zip(bodies) {
+        context.call("POST", &decline(n), &body).await.is(200);
+    }
+    let events = context.get("/operator/events?type=offer.declined").await.is(200);
+    let reasons: Vec<_> = events["items"].as_array().expect("a list").iter().map(|event| &event["reason"]).collect();
+    assert_eq!(reasons, [&Value::Null, &Value::Null, &Value::Null, &json!(longest)]);
+    let own = context.as_partner("GET", "/events", &[("x-service-apikey", &key)], "").await.is(200);
+    assert!(own.to_string().contains("offer.declined") && !own.to_string().contains('é'), "{own}");
 }

@@ -5,6 +5,7 @@ use lendpay_domain::command::{PutOffer, PutPartner, Stamp};
 use lendpay_domain::decimal::Rate;
 use lendpay_domain::event::Actor;
 use lendpay_domain::offer::{Details, FundingType, OfferType, Terms};
+use lendpay_domain::operator::Role;
 use lendpay_domain::store::Commands as _;
 use lendpay_domain::text::Name;
 use lendpay_domain::{ApplicationId, OfferId, OperationId, PartnerId};
@@ -109,4 +110,26 @@ async fn what_was_stored_before_the_rules_stays_readable() {
     let export = context.get("/operator/export").await;
     assert_eq!(export.status, 200);
     lendpay_api::transfer::check(&export.bytes[..]).expect("an export that can be read");
+}
+
+#[tokio::test]
+async fn a_read_in_full_answers_the_buyer_and_is_an_event_that_partners_do_not_see() {
+    let context = Context::new().await;
+    let key = context.partner(1).await;
+    let headers = [("x-service-apikey", key.as_str())];
+    let body = json!({ "name": "x", "bankAccount": { "iban": "GB33BUKB20201555555555" } });
+    let made = context.as_partner("POST", "/payments/buyers", &headers, &body.to_string()).await.is(201);
+    let path = format!("/operator/buyers/{}", made["id"].as_str().expect("an id"));
+    let buyer = context.get(&path).await.is(200);
+    let read = format!("{path}/read");
+    assert_eq!(context.call_as(Role::Read, "POST", &read, &Value::Null).await.is(200), buyer);
+    let unknown = format!("/operator/buyers/{}/read", id(9));
+    context.call("POST", &unknown, &Value::Null).await.is_error(404, "BuyerNotFound");
+    let events = context.get("/operator/events?type=buyer.created,buyer.read_in_full").await.is(200);
+    let told: Vec<_> = events["items"].as_array().expect("a list").iter().map(|e| json!([e["type"], e["buyerId"]])).collect();
+    assert_eq!(told, [json!(["buyer.created", made["id"]]), json!(["buyer.read_in_full", made["id"]])]);
+    assert_eq!(events["items"][1]["actor"], "operator:read");
+    assert!(!events.to_string().contains("5555"), "{events}");
+    let own = context.as_partner("GET", "/events", &headers, "").await.is(200);
+    assert!(!own.to_string().contains("read_in_full"), "{own}");
 }

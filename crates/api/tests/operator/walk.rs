@@ -67,7 +67,7 @@ fn least_role(operation: &Operation) -> Option<Role> {
     Some(match operation.id.as_str() {
         "Live" | "Ready" | "Metrics" => return None,
         "ListPartners" | "GetPartner" | "ListKeys" | "ListApplications" | "GetApplication" | "ListAllOffers"
-        | "ListOffers" | "GetOffer" | "ListBuyers" | "GetBuyer" | "ListEvents" => Role::Read,
+        | "ListOffers" | "GetOffer" | "ListBuyers" | "GetBuyer" | "ReadBuyerInFull" | "ListEvents" | "GetKey" => Role::Read,
         "DeclineOffer" | "GetOperation" => Role::Support,
         "PutApplication" | "PutOffer" | "PutOffers" | "AdvanceOffer" | "ArchiveOffer" => Role::Lending,
         "PutPartner" | "CreateKey" | "PutKeyExpiry" | "RevokeKey" | "Export" | "CopyLog" | "NoteBackup" => Role::Admin,
@@ -202,7 +202,8 @@ async fn no_address_of_the_operator_leads_to_what_belongs_elsewhere() {
             // One id and what is below it.
             ("PutPartner" | "GetPartner" | "CreateKey" | "ListKeys", ["partnerId"])
             | ("GetApplication" | "ListOffers", ["applicationId"])
-            | ("GetBuyer", ["buyerId"])
+            | ("GetBuyer" | "ReadBuyerInFull", ["buyerId"])
+            | ("GetKey", ["keyId"])
             | ("GetOperation", ["operationId"])
             | ("ListPartners" | "ListApplications" | "ListAllOffers" | "ListBuyers" | "ListEvents", [])
             | ("Export" | "CopyLog" | "NoteBackup" | "Live" | "Ready" | "Metrics", []) => continue,

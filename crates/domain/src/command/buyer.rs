@@ -1,4 +1,4 @@
-//! Buyers: registered once, however often the partner repeats the command (contract 2.5).
+//! Buyers: registered once, however often the partner repeats the command (contract 2.5), and read in full by operators.
 
 use super::{Command, DecideError, Decided, Decision, Reads, Stamp, Values};
 use crate::buyer::{Buyer, NewBuyer};
@@ -105,5 +105,39 @@ impl Command for CreateBuyer {
             CreateBuyerOutcome::Replayed(stored) => CreateBuyerOutcome::Replayed(values.buyer(self.id, stored)?),
             CreateBuyerOutcome::KeyReused => CreateBuyerOutcome::KeyReused,
         })
+    }
+}
+
+/// An operator reads a buyer with its bank details in full, which is an event.
+#[derive(Clone, Debug)]
+pub struct ReadBuyer {
+    /// The partner that registered it.
+    pub partner: PartnerId,
+    /// The buyer.
+    pub id: BuyerId,
+    /// When, by whom, in which request.
+    pub stamp: Stamp,
+}
+
+impl Command for ReadBuyer {
+    type Outcome = Option<Buyer>;
+    type Decided<T: Send + 'static, B: Send + 'static> = Option<StoredBuyer<B>>;
+
+    fn reads(&self, reads: &mut Reads) {
+        reads.buyers.push((self.partner, self.id));
+    }
+
+    fn decide<V: View>(&self, view: &V) -> Decided<Option<StoredBuyer<V::Buyer>>> {
+        let Some(stored) = view.buyer(self.partner, self.id)? else { return Ok(Decision::unchanged(None)) };
+        let read = Change::BuyerRead { partner: self.partner, buyer: self.id };
+        Ok(Decision::with(Some(stored), self.stamp.record(read)))
+    }
+
+    fn outcome<T: Send + 'static, B: Send + 'static>(
+        self,
+        decided: Option<StoredBuyer<B>>,
+        values: &impl Values<T, B>,
+    ) -> Answer<Option<Buyer>> {
+        decided.map(|stored| values.buyer(self.id, stored)).transpose()
     }
 }

@@ -7,7 +7,7 @@
 //! | module | subject |
 //! |---|---|
 //! | `offer` | creating offers, replacing terms, moving an offer to another status, its expiry |
-//! | `buyer` | registering a buyer |
+//! | `buyer` | registering a buyer, reading one in full |
 //! | `party` | partners, keys, applications |
 
 mod buyer;
@@ -16,7 +16,7 @@ mod party;
 #[cfg(test)]
 mod tests;
 
-pub use buyer::{CreateBuyer, CreateBuyerOutcome};
+pub use buyer::{CreateBuyer, CreateBuyerOutcome, ReadBuyer};
 pub use offer::{ExpireOffer, MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
 pub use party::{
     AddKey, AddKeyOutcome, ExpireKey, ExpireKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner,

@@ -5,6 +5,7 @@ use crate::change::{Change, OfferKey};
 use crate::life_cycle::{Action, IllegalMove, Standing, Transition, Verdict};
 use crate::offer::{Offer, Status, Terms};
 use crate::store::Answer;
+use crate::text::Reason;
 use crate::view::View;
 use crate::{ApplicationId, OfferId, PartnerId};
 
@@ -19,6 +20,8 @@ pub struct MoveOffer {
     pub offer: OfferId,
     /// What to do.
     pub action: Action,
+    /// Why, for operators to read: the event keeps it.
+    pub reason: Option<Reason>,
     /// When, by whom, in which request.
     pub stamp: Stamp,
 }
@@ -64,7 +67,7 @@ impl Command for MoveOffer {
         let (mut changes, mut stamp) = (Vec::new(), self.stamp);
         if let Some(expired) = ruling.expired {
             standing.apply(expired);
-            changes.push(stamp.expiry(expired.at, moved(key, expired)));
+            changes.push(stamp.expiry(expired.at, moved(key, expired, None)));
             stamp = stamp.second();
         }
         let verdict =
@@ -80,7 +83,7 @@ impl Command for MoveOffer {
                 standing.apply(transition);
                 // The event is of the same time.
                 stamp.at = transition.at;
-                changes.push(stamp.record(moved(key, transition)));
+                changes.push(stamp.record(moved(key, transition, self.reason.clone())));
                 MoveOutcome::Done(OfferRef { application, id, stored })
             }
             Verdict::Stands => MoveOutcome::Unchanged(OfferRef { application, id, stored }),
@@ -127,13 +130,13 @@ impl Command for ExpireOffer {
         let stored = view.offer(application, offer)?;
         let due = stored.and_then(|stored| Some((stored.partner, stored.standing.expiry(self.stamp.at)?)));
         let Some((partner, expired)) = due else { return Ok(Decision::unchanged(false)) };
-        let change = moved(OfferKey { partner, application, offer }, expired);
+        let change = moved(OfferKey { partner, application, offer }, expired, None);
         Ok(Decision::with(true, self.stamp.expiry(expired.at, change)))
     }
 }
 
-const fn moved(offer: OfferKey, Transition { status, at }: Transition) -> Change {
-    Change::OfferMoved { offer, status, at }
+const fn moved(offer: OfferKey, Transition { status, at }: Transition, reason: Option<Reason>) -> Change {
+    Change::OfferMoved { offer, status, at, reason }
 }
 
 /// The operator creates an offer or replaces its terms. Equal terms change nothing.
@@ -196,7 +199,7 @@ impl Command for PutOffer {
         let before = view.terms(&stored.terms).ok_or(DecideError::Unread)?;
         let (standing, equal) = (stored.standing, *before == terms);
         if let Some(expired) = standing.expiry(stamp.at) {
-            let found = stamp.expiry(expired.at, moved(offer, expired));
+            let found = stamp.expiry(expired.at, moved(offer, expired, None));
             return Ok(Decision::with(PutOfferOutcome::Fixed { status: expired.status, equal }, found));
         }
         if standing.status != Status::Offered {

@@ -4,7 +4,7 @@ use super::*;
 use crate::buyer::Description;
 use crate::offer::Terms;
 use crate::testing::imports::{
-    base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated, terms_replaced,
+    base, buyer, buyer_read, created, faulty, faulty_unless_kept, moved, numbered_from, repeated, terms_replaced,
 };
 use crate::testing::samples::*;
 use crate::view::{Nothing, Overlay};
@@ -65,6 +65,7 @@ fn a_merge_leaves_what_was_there_as_it_is() {
         Change::KeyExpirySet { partner: partner(1), key: key_id(1), at: at(3) },
         terms_replaced(offer_key(1, 1)),
         moved(offer_key(1, 1), Status::Archived),
+        buyer_read(1, 1),
     ];
     for change in base().into_iter().chain(later) {
         let records = [record(1, change.clone())];
@@ -112,6 +113,7 @@ fn what_one_import_adds_it_may_change_again() {
         terms_replaced(offer_key(1, 1)),
         moved(offer_key(1, 1), Status::CustomerAccepted),
         moved(offer_key(1, 1), Status::Archived),
+        buyer_read(1, 1),
     ]);
     let records = numbered_from(1, changes);
     for merge in [false, true] {

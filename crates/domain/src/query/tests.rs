@@ -88,6 +88,7 @@ fn each_part_of_a_filter_of_events_counts() {
         actor: Actor::Clock,
         operation,
         replaced: None,
+        reason: None,
     };
     let all = EventFilter::default();
     let expired = EventTypes::named("offer.expired").expect("a type");

@@ -2,18 +2,19 @@
 
 use super::declared::Declared;
 use super::samples::*;
-use crate::buyer::Description;
+use crate::buyer::{Buyer, Description};
 use crate::change::Record;
 use crate::command::{
     AddKey, AddKeyOutcome, Command as _, CreateBuyer, CreateBuyerOutcome, DecideError, ExpireKey, ExpireKeyOutcome,
     ExpireOffer, MoveOffer, MoveOutcome, PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner,
-    PutPartnerOutcome, RevokeKey, RevokeKeyOutcome, Stamp, UseKey,
+    PutPartnerOutcome, ReadBuyer, RevokeKey, RevokeKeyOutcome, Stamp, UseKey,
 };
 use crate::event::Actor;
 use crate::key::{KeyHash, KeyRecord};
 use crate::life_cycle::Action;
 use crate::offer::{OfferType, Terms};
 use crate::store::{Answer, Store};
+use crate::text::Reason;
 use crate::view::View;
 use crate::{EventId, OperationId};
 use proptest::option;
@@ -45,6 +46,8 @@ pub enum Asked {
     Lapse(ExpireOffer),
     /// By which a buyer is created.
     Buyer(CreateBuyer),
+    /// By which a buyer is read in full.
+    Read(ReadBuyer),
     /// Noted without an answer.
     Use(UseKey),
 }
@@ -70,6 +73,8 @@ pub enum Told {
     Lapse(Answer<bool>),
     /// When a buyer is created.
     Buyer(Answer<CreateBuyerOutcome>),
+    /// When a buyer is read in full.
+    Read(Answer<Option<Buyer>>),
     /// Nothing.
     Use,
 }
@@ -86,7 +91,8 @@ impl Asked {
             | Self::Offer(PutOffer { stamp, .. })
             | Self::Move(MoveOffer { stamp, .. })
             | Self::Lapse(ExpireOffer { stamp, .. })
-            | Self::Buyer(CreateBuyer { stamp, .. }) => stamp,
+            | Self::Buyer(CreateBuyer { stamp, .. })
+            | Self::Read(ReadBuyer { stamp, .. }) => stamp,
             Self::Use(_) => return,
         };
         stamp.event = EventId::from_bytes(bytes(2 * n));
@@ -108,6 +114,7 @@ impl Asked {
             Self::Move(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Lapse(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Buyer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Read(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
             Self::Use(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
         }
     }
@@ -124,6 +131,7 @@ impl Asked {
             Self::Move(command) => Told::Move(store.run(command).await),
             Self::Lapse(command) => Told::Lapse(store.run(command).await),
             Self::Buyer(command) => Told::Buyer(store.run(command).await),
+            Self::Read(command) => Told::Read(store.run(command).await),
             Self::Use(UseKey { key, at }) => {
                 // Only keys that are there are used, and a store may keep in mind which use it has noted already.
                 if store.find_key(key).await.is_ok_and(|found| found.is_some()) {
@@ -161,7 +169,7 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
         // A broken generator makes an id twice, for one partner or for two.
         Asked::Buyer(CreateBuyer { stamp, ..creation(p, fresh, key.as_deref(), described, 0) })
     });
-    let moves = (option::of(id()), id(), id(), select(&Action::ALL[..]), stamps());
+    let moves = (option::of(id()), id(), id(), select(&Action::ALL[..]), any::<bool>(), stamps());
     prop_oneof![
         2 => (id(), 0..2_u8, select(clients), stamps()).prop_map(|(p, text, client, stamp)| {
             Asked::Partner(PutPartner { stamp, ..put_partner(p, ["a", "b"][usize::from(text)], client.as_deref(), 0) })
@@ -174,14 +182,18 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
             .prop_map(|(a, p, stamp)| Asked::Application(PutApplication { stamp, ..put_application(a, p) })),
         4 => (id(), id(), terms_of_offers(), stamps())
             .prop_map(|(a, n, terms, stamp)| Asked::Offer(PutOffer { stamp, ..put_offer(a, n, terms, 0) })),
-        5 => moves.prop_map(|(partner, a, n, action, stamp)| {
+        5 => moves.prop_map(|(partner, a, n, action, told, stamp)| {
             let (partner, application, offer) = (partner.map(super::samples::partner), application(a), offer(n));
-            Asked::Move(MoveOffer { partner, application, offer, action, stamp })
+            let reason = told.then(|| Reason::from_input("as the customer asked").expect("a reason"));
+            Asked::Move(MoveOffer { partner, application, offer, action, reason, stamp })
         }),
         1 => (id(), id(), stamps()).prop_map(|(a, n, stamp)| {
             Asked::Lapse(ExpireOffer { application: application(a), offer: offer(n), stamp })
         }),
         3 => buyer,
+        1 => (id(), id(), stamps()).prop_map(|(p, n, stamp)| {
+            Asked::Read(ReadBuyer { partner: partner(p), id: buyer_id(n), stamp })
+        }),
         1 => (id(), 0..3_i64).prop_map(|(hash, hour)| {
             Asked::Use(UseKey { key: KeyHash::of(&hash.to_string()), at: at(hour * 3_600) })
         }),

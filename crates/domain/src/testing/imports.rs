@@ -52,13 +52,18 @@ pub fn terms_replaced(offer: OfferKey) -> Change {
 
 /// The change that moves an offer.
 pub fn moved(offer: OfferKey, status: Status) -> Change {
-    Change::OfferMoved { offer, status, at: at(2) }
+    Change::OfferMoved { offer, status, at: at(2), reason: None }
 }
 
 /// The change that partner `p` creates buyer `n`.
 pub fn buyer(p: u64, n: u64, description: Description) -> Change {
     let (partner, buyer, description) = (partner(p), buyer_id(n), description.into());
     Change::BuyerCreated { partner, buyer, description, fingerprint: None, at: at(1) }
+}
+
+/// The change that an operator has read such a buyer.
+pub fn buyer_read(p: u64, n: u64) -> Change {
+    Change::BuyerRead { partner: partner(p), buyer: buyer_id(n) }
 }
 
 /// One import for each reason that a record is rejected, whatever the store holds. The ids of the records are those of
@@ -85,6 +90,7 @@ pub fn faulty() -> Vec<Faulty> {
         add(name, vec![change], &|record| record.cause = record.cause.map(late), problem);
     }
     let problem = "its event is missing";
+    add("a read of a buyer", vec![buyer_read(1, 1)], &|record| record.cause = None, problem);
     add("terms", vec![terms_replaced(offer_key(1, 1))], &|record| record.cause = None, problem);
     for (name, change) in [
         ("a partner", partner_put(3, None)),
@@ -140,6 +146,10 @@ pub fn faulty() -> Vec<Faulty> {
     let problem = "its offer belongs to another partner";
     add("a move of an offer of another partner", vec![moved(of_another, Status::Archived)], as_it_is, problem);
     add("terms of an offer of another partner", vec![terms_replaced(of_another)], as_it_is, problem);
+
+    let problem = "its buyer is not there";
+    add("a read of an unknown buyer", vec![buyer_read(1, 9)], as_it_is, problem);
+    add("a read of a buyer of another partner", vec![buyer_read(2, 1)], as_it_is, problem);
 
     let problem = "it holds more text than can be stored";
     let long = Description { name: Some("x".repeat(TEXT_LIMIT + 1)), ..Description::default() };

@@ -199,12 +199,13 @@ pub fn creation(p: u64, fresh: u64, key: Option<&str>, description: Description,
 /// An accept of offer `n` by partner `p`, whose application has the same number.
 pub fn accept(p: u64, n: u64, seconds: i64) -> MoveOffer {
     let (partner, action) = (Some(partner(p)), Action::Accept);
-    MoveOffer { partner, application: application(p), offer: offer(n), action, stamp: stamp(seconds) }
+    MoveOffer { partner, application: application(p), offer: offer(n), action, reason: None, stamp: stamp(seconds) }
 }
 
 /// A move of offer `n` of application 1 by the operator.
 pub fn go(n: u64, action: Action, seconds: i64) -> MoveOffer {
-    MoveOffer { partner: None, application: application(1), offer: offer(n), action, stamp: operator(seconds) }
+    let (application, stamp) = (application(1), operator(seconds));
+    MoveOffer { partner: None, application, offer: offer(n), action, reason: None, stamp }
 }
 
 /// Record number `n` of an export, with a cause that fits.

@@ -9,7 +9,7 @@ use crate::key::{Access, Area, KeyHash, KeyRecord};
 use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
 use crate::operator::OperatorName;
 use crate::partner::Partner;
-use crate::text::Name;
+use crate::text::{Name, Reason};
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use proptest::collection::vec;
 use proptest::option;
@@ -157,10 +157,12 @@ pub fn changes() -> impl Strategy<Value = Change> {
         (offers.clone(), terms(), moments()).prop_map(|(offer, terms, at)| Change::OfferCreated { offer, terms, at }),
         (offers.clone(), terms(), option::of(terms().prop_map(Box::new)))
             .prop_map(|(offer, terms, before)| Change::TermsReplaced { offer, terms, before }),
-        (offers, select(Status::ALL), moments()).prop_map(|(offer, status, at)| Change::OfferMoved {
-            offer,
-            status,
-            at
+        (offers, select(Status::ALL), moments(), option::of(names())).prop_map(|(offer, status, at, reason)| {
+            let reason = reason.map(|text| Reason::parse(text.as_str()).expect("a name is a reason too"));
+            Change::OfferMoved { offer, status, at, reason }
+        }),
+        ids.prop_map(|[a, b, _]| {
+            Change::BuyerRead { partner: PartnerId::from_bytes(a), buyer: BuyerId::from_bytes(b) }
         }),
         (ids, descriptions(), option::of(hashes), moments()).prop_map(|([a, b, _], description, print, at)| {
             let (partner, buyer) = (PartnerId::from_bytes(a), BuyerId::from_bytes(b));

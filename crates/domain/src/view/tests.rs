@@ -130,7 +130,7 @@ fn a_change_of_what_is_not_there_is_corrupt() {
         Change::KeyRevoked { partner: partner(1), key: key_id(1), at: at(1) },
         Change::KeyExpirySet { partner: partner(1), key: key_id(1), at: at(1) },
         Change::TermsReplaced { offer, terms: terms(), before: None },
-        Change::OfferMoved { offer, status: crate::offer::Status::Archived, at: at(1) },
+        Change::OfferMoved { offer, status: crate::offer::Status::Archived, at: at(1), reason: None },
     ] {
         assert_eq!(empty().apply(&change, Terms::clone, Description::clone), Err(ViewError::Corrupt));
     }

@@ -2,6 +2,7 @@
 //! buyers and in one with many, on both kinds of store.
 
 use super::Place;
+use super::console;
 use super::listed::{self, FEW, OF_FEW};
 use crate::bench::report::median;
 use crate::fill::{self, Pair};
@@ -43,6 +44,8 @@ pub fn measure(place: &Place, many: usize) -> anyhow::Result<()> {
             servers.push(place.lab.below(&format!("{kind}-{count}"))?.serve(&store, &["--cache", &place.cache])?);
         }
         pages(&servers[0], &servers[1], many)?;
+        // Of the partner with few; what caused the last record.
+        console::pages(&servers[1], &fill::offers(1)[0], many * 11 / 5)?;
         for mut server in servers {
             server.stop()?;
         }

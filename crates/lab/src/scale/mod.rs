@@ -3,10 +3,12 @@
 //! | module | subject |
 //! |---|---|
 //! | `growth` | speed, memory, disk and reopening of a store with few offers and one with many, side by side |
+//! | `console` | pages of the operator's console, with many |
 //! | `lists` | pages of lists, by each filter, with few offers and buyers and with many, on both kinds of store |
 //! | `listed` | the file that these stores are imported from |
 //! | `transfer` | export from a running service, import, and the export of what was imported |
 
+mod console;
 mod growth;
 mod listed;
 mod lists;

@@ -26,6 +26,7 @@ pub const COLUMNS: Columns = &[
     column("ACTOR", "actor"),
     detail("OPERATION", "operationId"),
     detail("REPLACED", "replaced"),
+    detail("REASON", "reason"),
 ];
 
 /// How many seconds the service waits for more, at the most (contract 2.13).

@@ -33,12 +33,27 @@ pub const COLUMNS: Columns = &[
     column("LAST USED", "lastUsedAt"),
 ];
 
+/// A key with its partner.
+const OWNED: Columns = &[
+    column("KEY ID", "keyId"),
+    column("PARTNER", "partnerId"),
+    column("NAME", "name"),
+    column("AREAS", "areas"),
+    column("ACCESS", "access"),
+    column("CREATED", "createdAt"),
+    column("EXPIRES", "expiresAt"),
+    column("REVOKED", "revokedAt"),
+    column("LAST USED", "lastUsedAt"),
+];
+
 #[derive(Debug, Subcommand)]
 pub enum KeyCommand {
     /// Make a key for a partner. This is the only time that it is shown.
     Create(Create),
     /// List a partner's keys, without the keys themselves.
     List(List),
+    /// Show a key and whose it is, without the key itself.
+    Show(Show),
     /// Revoke a key: it is refused from the next request on, or after a time.
     Revoke(Revoke),
     /// Replace a key: make another with the same name and areas. The old one goes on working until it is revoked, or
@@ -94,6 +109,18 @@ pub struct List {
 }
 
 #[derive(Debug, Args)]
+pub struct Show {
+    /// The key's id, as events and logs name it.
+    #[arg(value_name = "KEY-ID")]
+    key: String,
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    access: Access,
+}
+
+#[derive(Debug, Args)]
 pub struct Revoke {
     /// The partner's name or id.
     #[arg(value_name = "PARTNER")]
@@ -126,6 +153,11 @@ pub fn run(command: &KeyCommand) -> Result<(), String> {
             let client = Client::new(&keys.options.access)?;
             let path = format!("/operator/partners/{}/keys", ids::partner(&client, &keys.partner)?);
             list(&client, &path, &[], &keys.options, COLUMNS)
+        }
+        KeyCommand::Show(show) => {
+            let key = id(&show.key, KeyId::parse)?;
+            let key = Client::new(&show.access)?.get(&format!("/operator/keys/{key}"))?;
+            Screen::new(Format::json_or(show.json, Format::Record), OWNED).show(&[key])
         }
         KeyCommand::Revoke(revoke) => {
             let (client, key) = (Client::new(&revoke.access)?, id(&revoke.key, KeyId::parse)?);

@@ -45,7 +45,7 @@ pub enum OfferCommand {
     /// Show an offer as it is now. Rates are fractions: 0.09 is nine percent.
     Show(One),
     /// Decline an offer: the customer turned it down.
-    Decline(One),
+    Decline(Decline),
     /// Advance an offer: the money has been paid out.
     Advance(One),
     /// Archive an offer. That is final.
@@ -97,6 +97,15 @@ pub struct One {
     access: Access,
 }
 
+#[derive(Debug, Args)]
+pub struct Decline {
+    #[command(flatten)]
+    one: One,
+    /// Why: operators read it in the event.
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+}
+
 impl One {
     fn path(&self) -> Result<String, String> {
         let (application, offer) = (id(&self.application, ApplicationId::parse)?, id(&self.offer, OfferId::parse)?);
@@ -107,9 +116,9 @@ impl One {
         Screen::new(Format::json_or(self.json, Format::Record), COLUMNS).show(&[offer])
     }
 
-    fn go(&self, action: &str) -> Result<(), String> {
+    fn go(&self, action: &str, body: &Value) -> Result<(), String> {
         let path = format!("{}/{action}", self.path()?);
-        self.print(Client::new(&self.access)?.post(&path, &json!({}))?)
+        self.print(Client::new(&self.access)?.post(&path, body)?)
     }
 }
 
@@ -119,9 +128,9 @@ pub fn run(command: &OfferCommand) -> Result<(), String> {
         OfferCommand::Load(file) => load(file),
         OfferCommand::List(offers) => list_offers(offers),
         OfferCommand::Show(one) => one.print(Client::new(&one.access)?.get(&one.path()?)?),
-        OfferCommand::Decline(one) => one.go("decline"),
-        OfferCommand::Advance(one) => one.go("advance"),
-        OfferCommand::Archive(one) => one.go("archive"),
+        OfferCommand::Decline(decline) => decline.one.go("decline", &json!({ "reason": decline.reason })),
+        OfferCommand::Advance(one) => one.go("advance", &json!({})),
+        OfferCommand::Archive(one) => one.go("archive", &json!({})),
     }
 }
 

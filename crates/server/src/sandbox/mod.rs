@@ -91,7 +91,8 @@ fn screen(address: SocketAddr, settings: &Sandbox) -> String {
     format!(
         r#"Lendpay sandbox
 
-{moved}  Documentation   http://{address}/docs
+{moved}  Start page      http://{address}/
+  Documentation   http://{address}/docs
   All contents    http://{address}/sandbox
   API key         {KEY}
   Application     {APPLICATION}

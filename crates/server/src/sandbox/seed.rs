@@ -63,7 +63,7 @@ pub async fn fill(store: &impl Commands, now: Timestamp) -> Answer<()> {
     for round in 0.. {
         let moves = OFFERS.iter().filter_map(|wanted| Some((offer(wanted), *wanted.moves.get(round)?)));
         let moved = try_join_all(moves.map(|(offer, action)| {
-            store.run(MoveOffer { partner: Some(partner), application, offer, action, stamp: stamp(now) })
+            store.run(MoveOffer { partner: Some(partner), application, offer, action, reason: None, stamp: stamp(now) })
         }));
         if moved.await?.is_empty() {
             break;

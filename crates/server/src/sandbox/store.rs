@@ -217,6 +217,7 @@ impl Queries for SandboxStore {
     asked_of_the_open_store! {
         find_key(hash: KeyHash) -> Option<KeyRecord>;
         keys_of(partner: PartnerId, window: Window<KeyId>) -> Option<Page<KeyInUse, KeyId>>;
+        key_with_id(id: KeyId) -> Option<KeyInUse>;
         find_client(client: &str) -> Option<PartnerId>;
         find_partner(id: PartnerId) -> Option<Partner>;
         find_partners(query: FindPartners) -> Page<Partner, PartnerId>;

@@ -128,7 +128,7 @@ impl<S: Kept> Service<S> {
         let counts = Arc::clone(&metrics.partner);
         let endpoint = counted_partner_side(Arc::clone(&store), Arc::clone(&clock), partner_settings, counts).boxed();
         let partners = Listener::start(partners.listen()?, context(endpoint, partner_side, partner_slots))?;
-        let start_operator = |(socket, OperatorSide { operators, hosts, file, .. }): (Socket, _)| {
+        let start_operator = |(socket, OperatorSide { operators, hosts, file, console, .. }): (Socket, _)| {
             if let Some(file) = file {
                 tokio::spawn(file.renew());
             }
@@ -137,7 +137,8 @@ impl<S: Kept> Service<S> {
             let metrics = Arc::new(move || metrics.write());
             let log = store.log().map(|(log, _)| log);
             let feed = Arc::clone(&feed);
-            let settings = OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces };
+            let settings =
+                OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces, console };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
             Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };

@@ -4,7 +4,8 @@ use super::outgoing::{Address, Trust};
 use super::values::socket_address;
 use crate::operators::OperatorsFile;
 use crate::secret_file;
-use clap::Args;
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Args};
 use lendpay_api::{Hosts, OperatorKey, OperatorList, Operators};
 use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -81,6 +82,17 @@ pub struct Operator {
     /// read is refused. The key above is beside it, and may do everything.
     #[arg(long, env = "LENDPAY_OPERATORS_FILE", value_name = "FILE")]
     operators_file: Option<PathBuf>,
+
+    /// Whether the operator's side has the console, /operator/console: pages for people, who sign in with their key.
+    #[arg(
+        long,
+        env = "LENDPAY_CONSOLE",
+        value_name = "on|off",
+        default_value = "on",
+        action = ArgAction::Set,
+        value_parser = BoolishValueParser::new()
+    )]
+    console: bool,
 }
 
 fn host(text: &str) -> Result<String, String> {
@@ -96,6 +108,8 @@ pub struct OperatorSide {
     pub operators: Arc<Operators>,
     /// The file that lists some of them.
     pub file: Option<OperatorsFile>,
+    /// Whether it has the console.
+    pub console: bool,
 }
 
 impl Operator {
@@ -120,7 +134,7 @@ impl Operator {
         };
         let listen = self.operator_listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 8081)));
         let hosts = Hosts { listed: self.operator_hosts.clone() };
-        Ok(Some(OperatorSide { listen, hosts, operators, file }))
+        Ok(Some(OperatorSide { listen, hosts, operators, file, console: self.console }))
     }
 }
 

@@ -28,7 +28,15 @@ fn the_operators_side_answers_only_for_this_machine_and_for_names_that_are_liste
     for host in mine {
         assert_eq!(ask(&both, events, &format!("Host: {host}\r\n")).0, 200, "{host}");
     }
-    for path in [events, "/operator/docs", "/operator/openapi.json", "/health/live", "/metrics", "/nowhere"] {
+    for path in [
+        events,
+        "/operator/console",
+        "/operator/docs",
+        "/operator/openapi.json",
+        "/health/live",
+        "/metrics",
+        "/nowhere",
+    ] {
         for host in ["evil.example", "evil.example:8081", "localhost.evil.example", "192.0.2.7", "0.0.0.0:8081"] {
             let (status, body) = ask(&both, path, &format!("Host: {host}\r\n"));
             assert_eq!((status, &body["errorCode"]), (421, &"UnknownHost".into()), "{host}{path}");

@@ -3,6 +3,7 @@
 mod activation;
 mod backup;
 mod collector;
+mod console;
 mod credentials;
 mod crowds;
 mod damage;

@@ -76,8 +76,8 @@ fn the_operators_side_cannot_be_reached_where_partners_connect() {
     let agent = crate::process::client();
     let mut asked = 0;
     let operations = document["paths"].as_object().expect("paths").iter();
-    let more =
-        ["/operator/docs", "/operator/openapi.json", "/operator"].map(|path| (path.to_owned(), "get".to_owned()));
+    let more = ["/operator/docs", "/operator/openapi.json", "/operator", "/operator/", "/operator/guides/runbook"]
+        .map(|path| (path.to_owned(), "get".to_owned()));
     let all = operations
         .flat_map(|(path, item)| item.as_object().expect("a path").keys().map(|method| (path.clone(), method.clone())));
     for (path, method) in all.chain(more) {

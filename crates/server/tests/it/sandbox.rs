@@ -189,7 +189,8 @@ fn every_response_says_that_it_is_a_sandboxs() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut server = start(directory.path(), &[]);
     for (method, target, status) in [
-        ("GET", "/", 307),
+        ("GET", "/", 200),
+        ("GET", "/guides/errors", 200),
         ("GET", "/docs", 200),
         ("GET", "/nowhere", 404),
         ("GET", "/sandbox/reset", 405),

@@ -37,6 +37,15 @@ impl Queries for EmbeddedStore {
         self.keys(partner, window)
     }
 
+    async fn key_with_id(&self, id: KeyId) -> Answer<Option<KeyInUse>> {
+        self.health.working()?;
+        let parties = self.base.parties();
+        // Partners and keys are in memory.
+        let owner = parties.partners.keys().filter(|partner| parties.keys.contains_key(&(**partner, id))).min();
+        let key = owner.map(|partner| parties.keys[&(*partner, id)].clone());
+        Ok(key.map(|key| KeyInUse { last_used_at: parties.uses.get(&key.hash).copied(), key }))
+    }
+
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         self.health.working()?;
         Ok(self.base.parties().client(client))

@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 21] = [
+const STEPS: [&str; 24] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -112,6 +112,10 @@ const STEPS: [&str; 21] = [
     )",
     "INSERT INTO offers_due SELECT expiry_at, application_id, offer_id FROM offers
         WHERE status = 'Offered' AND expiry_at IS NOT NULL",
+    "CREATE INDEX api_keys_by_id ON api_keys (key_id)",
+    // Written when a change is numbered, not when it is kept: once for each change, and not while a partner waits.
+    "CREATE INDEX changes_by_subject ON changes (coalesce(offer_id, buyer_id), sequence) WHERE sequence IS NOT NULL",
+    "CREATE INDEX changes_by_operation ON changes (operation_id, sequence) WHERE sequence IS NOT NULL",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.

@@ -106,6 +106,10 @@ impl Queries for PostgresStore {
         Ok(Some(part(keys, window.limit, false)))
     }
 
+    async fn key_with_id(&self, id: KeyId) -> Answer<Option<KeyInUse>> {
+        Ok(self.read_one(sql::KEY_WITH_ID, &[&id.uuid()], rows::key).await?.map(|row| row.value))
+    }
+
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         let asked = match self.groups.clients.get(client) {
             Ok(partner) => return Ok(Some(partner)),
@@ -256,7 +260,12 @@ impl Queries for PostgresStore {
             &from.map(micros),
             &until.map(micros),
         ];
-        let rows = self.read(sql::LIST_EVENTS, parameters).await?;
+        let sql = match (operation, offer.is_some() || buyer.is_some()) {
+            (Some(_), _) => sql::LIST_EVENTS_OF_OPERATION,
+            (None, true) => sql::LIST_EVENTS_OF_SUBJECT,
+            (None, false) => sql::LIST_EVENTS,
+        };
+        let rows = self.read(sql, parameters).await?;
         let EventRows { history, last, rows: found, number } =
             rows::events(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))?;
         let cut = is_full(&found, read) || number == Some(LOOKED_AT);

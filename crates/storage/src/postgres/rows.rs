@@ -205,6 +205,7 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
         (Some("application.created"), Some(application), None, None, None, None) => {
             Some(Subject::ApplicationCreated(application))
         }
+        (Some("buyer.read_in_full"), None, None, None, Some(buyer), None) => Some(Subject::BuyerRead(buyer)),
         (None, None, None, None, None, None) => None,
         _ => return Err(Damaged),
     };
@@ -255,12 +256,14 @@ fn event(mut row: Reader<'_>) -> Read<(u64, Option<Event>)> {
     let sequence = u64::try_from(sequence).map_err(|_| Damaged)?;
     let Some((partner, subject)) = event else { return Ok((sequence, None)) };
     let Cause { event: id, at: occurred_at, actor, operation } = cause.ok_or(Damaged)?;
-    let replaced = if matches!(subject, Subject::Terms { .. }) {
-        Change::try_from(row.body::<ChangeRecord<'_>>()?)?.replaced()
-    } else {
-        None
-    };
-    Ok((sequence, Some(Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced })))
+    // Of replaced terms, and of a move with a reason.
+    let change = row.get::<Option<&[u8]>>()?.map(codec::unseal::<ChangeRecord<'_>>).transpose()?;
+    let change = change.map(Change::try_from).transpose()?;
+    if matches!(subject, Subject::Terms { .. }) && change.is_none() {
+        return Err(Damaged);
+    }
+    let (replaced, reason) = change.map_or((None, None), |change| (change.replaced(), change.reason()));
+    Ok((sequence, Some(Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced, reason })))
 }
 
 /// The number that a list has given a row: its last column.
@@ -275,7 +278,7 @@ pub(super) fn record(row: &Row) -> Read<(i64, Record)> {
     let change = match (row.get::<Option<&[u8]>>()?, event, cause) {
         (Some(body), ..) => codec::unseal::<ChangeRecord<'_>>(body)?.try_into()?,
         (None, Some((partner, Subject::Offer { application, offer, status })), Some(Cause { at, .. })) => {
-            Change::OfferMoved { offer: OfferKey { partner, application, offer }, status, at }
+            Change::OfferMoved { offer: OfferKey { partner, application, offer }, status, at, reason: None }
         }
         _ => return Err(Damaged),
     };

@@ -55,6 +55,26 @@ macro_rules! change_columns {
     };
 }
 
+/// Events with the history and the end that they belong to, in one moment; these alone if nothing comes after. Of so many
+/// changes those that may be wanted, and the last one, so that it is seen how far was looked. The body is that of replaced
+/// terms and of a move with a reason: the event says them.
+macro_rules! list_events {
+    ($of:literal) => {
+        concat!(
+            "SELECT e.history, e.last, ", change_columns!(), ", c.body, c.n FROM change_counter e LEFT JOIN LATERAL \
+             (SELECT * FROM (SELECT ", change_columns!(), ", CASE WHEN offer_id IS NOT NULL \
+              AND status IS DISTINCT FROM 'Offered' THEN body END AS body, row_number() OVER (ORDER BY sequence) AS n \
+             FROM changes c WHERE ", $of, "sequence > $1 ORDER BY sequence LIMIT $2) AS c \
+             WHERE c.n = $2 OR (c.partner_id IS NOT NULL AND ($4::uuid IS NULL OR c.partner_id = $4) \
+             AND ($5::uuid IS NULL OR c.application_id = $5) AND ($6::uuid IS NULL OR c.offer_id = $6) \
+             AND ($7::uuid IS NULL OR c.buyer_id = $7) AND ($8::uuid IS NULL OR c.operation_id = $8) \
+             AND (c.status = ANY ($9::text[]) OR c.status IS NULL AND $10) \
+             AND ($11::timestamptz IS NULL OR c.occurred_at >= $11) AND ($12::timestamptz IS NULL OR c.occurred_at <= $12)) \
+             ORDER BY c.sequence LIMIT $3) c ON true WHERE e.one = 1 ORDER BY c.sequence"
+        )
+    };
+}
+
 statements! {
     /// Partners are not held: every creation of a buyer looks at one, and the groups would wait for each other.
     LOAD_PARTNERS = "SELECT body, ordered_at FROM partners WHERE partner_id = ANY ($1::uuid[])";
@@ -135,6 +155,7 @@ statements! {
     LIST_OFFERS_OF_APPLICATION = list_offers!("o.application_id = $1 AND o.offer_id >= $2");
     FIND_CLIENT = "SELECT partner_id, ordered_at FROM oauth_clients WHERE oauth_client_id = $1 AND partner_id IS NOT NULL";
     FIND_KEY = "SELECT body, ordered_at FROM api_keys WHERE hash = $1";
+    KEY_WITH_ID = "SELECT body, ordered_at FROM api_keys WHERE key_id = $1 ORDER BY partner_id LIMIT 1";
     /// Of the partner that comes first, if several have it. A look-up for each partner.
     FIND_BUYER = "SELECT b.body FROM partners p CROSS JOIN LATERAL (SELECT body FROM buyers \
          WHERE partner_id = p.partner_id AND buyer_id = $1 LIMIT 1) b ORDER BY p.partner_id LIMIT 1";
@@ -172,21 +193,10 @@ statements! {
     SET_COUNTER = "UPDATE change_counter SET last = $1 WHERE one = 1";
     BEGIN_HISTORY = "UPDATE change_counter SET last = $1, history = $2 WHERE one = 1";
     HISTORY = "SELECT history FROM change_counter WHERE one = 1";
-    /// With the history and the end that they belong to, in one moment; these alone if nothing comes after. Of so many
-    /// changes those that may be wanted, and the last one, so that it is seen how far was looked. The body is that of
-    /// replaced terms: the event says what they were.
-    LIST_EVENTS = concat!(
-        "SELECT e.history, e.last, ", change_columns!(), ", c.body, c.n FROM change_counter e LEFT JOIN LATERAL (SELECT * FROM \
-         (SELECT ", change_columns!(), ", CASE WHEN offer_id IS NOT NULL AND status IS NULL THEN body END AS body, \
-          row_number() OVER (ORDER BY sequence) AS n FROM changes c \
-         WHERE sequence > $1 ORDER BY sequence LIMIT $2) AS c \
-         WHERE c.n = $2 OR (c.partner_id IS NOT NULL AND ($4::uuid IS NULL OR c.partner_id = $4) \
-         AND ($5::uuid IS NULL OR c.application_id = $5) AND ($6::uuid IS NULL OR c.offer_id = $6) \
-         AND ($7::uuid IS NULL OR c.buyer_id = $7) AND ($8::uuid IS NULL OR c.operation_id = $8) \
-         AND (c.status = ANY ($9::text[]) OR c.status IS NULL AND $10) \
-         AND ($11::timestamptz IS NULL OR c.occurred_at >= $11) AND ($12::timestamptz IS NULL OR c.occurred_at <= $12)) \
-         ORDER BY c.sequence LIMIT $3) c ON true WHERE e.one = 1 ORDER BY c.sequence"
-    );
+    LIST_EVENTS = list_events!("");
+    /// Of an offer or a buyer.
+    LIST_EVENTS_OF_SUBJECT = list_events!("coalesce(c.offer_id, c.buyer_id) = coalesce($6::uuid, $7::uuid) AND ");
+    LIST_EVENTS_OF_OPERATION = list_events!("c.operation_id = $8::uuid AND ");
     EXPORT = concat!(
         "SELECT ", change_columns!(), ", coalesce(c.body, b.body) AS body FROM changes c \
          LEFT JOIN buyers b ON b.partner_id = c.partner_id AND b.buyer_id = c.buyer_id \

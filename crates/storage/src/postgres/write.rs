@@ -167,7 +167,7 @@ impl Writer<'_> {
         for (Pending { sequence, record }, ordered) in changes.iter().zip(ordered) {
             let Record { cause, change, .. } = record;
             let mut body = None;
-            if !matches!(change, Change::OfferMoved { .. }) {
+            if !matches!(change, Change::OfferMoved { reason: None, .. }) {
                 body = Some(sealed(&ChangeRecord::from(change))?);
             }
             // Without an event's id: the end of the body. Its time tells it from others.
@@ -239,7 +239,8 @@ fn columns_of(subject: Subject) -> Columns {
         | Subject::KeyCreated(_)
         | Subject::KeyExpirySet(_)
         | Subject::KeyRevoked(_)
-        | Subject::ApplicationCreated(_) => (None, Some(subject.event_type())),
+        | Subject::ApplicationCreated(_)
+        | Subject::BuyerRead(_) => (None, Some(subject.event_type())),
     };
     Columns {
         application: application.map(ApplicationId::uuid),

@@ -7,6 +7,7 @@ use crate::codec::CodecError;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::KeyHash;
+use lendpay_domain::text::Reason;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -85,6 +86,17 @@ pub(crate) enum ChangeRecord<'a> {
         key: [u8; 16],
         at: Time,
     },
+    /// A move with a reason.
+    OfferMovedFor {
+        offer: OfferIds,
+        status: u8,
+        at: Time,
+        reason: &'a str,
+    },
+    BuyerRead {
+        partner: [u8; 16],
+        buyer: [u8; 16],
+    },
 }
 
 impl<'a> From<&'a Record> for Entry<'a> {
@@ -160,8 +172,15 @@ impl<'a> From<&'a Change> for ChangeRecord<'a> {
                 terms: terms.into(),
                 before: before.as_deref().map(TermsRecord::from),
             },
-            Change::OfferMoved { offer, status, at } => {
-                Self::OfferMoved { offer: (*offer).into(), status: status_code(*status), at: (*at).into() }
+            Change::OfferMoved { offer, status, at, reason } => {
+                let (offer, status, at) = ((*offer).into(), status_code(*status), (*at).into());
+                match reason {
+                    None => Self::OfferMoved { offer, status, at },
+                    Some(reason) => Self::OfferMovedFor { offer, status, at, reason: reason.as_str() },
+                }
+            }
+            Change::BuyerRead { partner, buyer } => {
+                Self::BuyerRead { partner: partner.to_bytes(), buyer: buyer.to_bytes() }
             }
             Change::BuyerCreated { partner, buyer, description, fingerprint, at } => Self::BuyerCreated {
                 partner: partner.to_bytes(),
@@ -205,7 +224,14 @@ impl TryFrom<ChangeRecord<'_>> for Change {
                 before: before.map(|before| before.try_into().map(Box::new)).transpose()?,
             },
             ChangeRecord::OfferMoved { offer, status, at } => {
-                Self::OfferMoved { offer: offer.into(), status: status_of(status)?, at: at.try_into()? }
+                Self::OfferMoved { offer: offer.into(), status: status_of(status)?, at: at.try_into()?, reason: None }
+            }
+            ChangeRecord::OfferMovedFor { offer, status, at, reason } => {
+                let reason = Some(Reason::parse(reason).map_err(|_| CodecError::Damaged)?);
+                Self::OfferMoved { offer: offer.into(), status: status_of(status)?, at: at.try_into()?, reason }
+            }
+            ChangeRecord::BuyerRead { partner, buyer } => {
+                Self::BuyerRead { partner: PartnerId::from_bytes(partner), buyer: BuyerId::from_bytes(buyer) }
             }
             ChangeRecord::BuyerCreated { partner, buyer, at, fingerprint, description } => Self::BuyerCreated {
                 partner: PartnerId::from_bytes(partner),

@@ -1,10 +1,12 @@
 //! Buyers, and creating one twice.
 
+use super::exports::everything;
 use super::samples::*;
 use lendpay_domain::buyer::{BankAccount, Buyer, Description};
-use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome};
+use lendpay_domain::change::Record;
+use lendpay_domain::command::{CreateBuyer, CreateBuyerOutcome, ReadBuyer};
 use lendpay_domain::event::Subject;
-use lendpay_domain::query::Scope;
+use lendpay_domain::query::{EventFilter, FindEvents, Scope};
 use lendpay_domain::{Store, StoreError};
 use std::sync::Arc;
 
@@ -131,4 +133,21 @@ pub async fn a_buyer_needs_its_partner<S: Store>(store: &Arc<S>) {
         let command = creation(1, 1, key, description(), 3);
         assert_eq!(store.run(command.clone()).await, Ok(CreateBuyerOutcome::Created(buyer_of(&command))));
     }
+}
+
+pub async fn a_read_in_full_is_an_event_and_changes_nothing<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    let command = creation(1, 1, None, description(), 3);
+    store.run(command.clone()).await.expect("works");
+    let read = |n| ReadBuyer { partner: partner(1), id: buyer_id(n), stamp: operator(5) };
+    assert_eq!(store.run(read(9)).await, Ok(None));
+    assert_eq!(store.run(read(1)).await, Ok(Some(buyer_of(&command))));
+    assert_eq!(types_after(&**store, 0).await, ["buyer.created", "buyer.read_in_full"]);
+    let filter = EventFilter { buyer: Some(buyer_id(1)), ..EventFilter::default() };
+    let page = store.find_events(FindEvents { after: 0, limit: 10, filter }).await.expect("works");
+    let event = page.events.last().expect("two events");
+    assert_eq!((event.subject, event.actor), (Subject::BuyerRead(buyer_id(1)), operator(5).actor));
+    assert_eq!(store.find_buyer(Scope::All, buyer_id(1)).await, Ok(Some(buyer_of(&command))));
+    let exported = everything(&**store).await.iter().filter_map(Record::event).collect::<Vec<_>>();
+    assert_eq!(exported, all_events(&**store).await);
 }

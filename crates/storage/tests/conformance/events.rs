@@ -80,7 +80,9 @@ pub async fn what_operators_do_is_told_with_their_names<S: Store>(store: &Arc<S>
     for ((event, stamp), subject) in found.iter().zip(stamps).zip(subjects) {
         let Stamp { at: occurred_at, event: id, actor, operation } = stamp;
         let (sequence, partner) = (event.sequence, partner(1));
-        assert_eq!(*event, Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced: None });
+        let (replaced, reason) = (None, None);
+        let wanted = Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced, reason };
+        assert_eq!(*event, wanted);
         let types = EventTypes::named(subject.event_type()).expect("a type");
         let filter = EventFilter { types, ..EventFilter::default() };
         let page = store.find_events(FindEvents { after: 0, limit: 10, filter }).await.expect("works");

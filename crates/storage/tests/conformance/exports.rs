@@ -53,6 +53,7 @@ fn kind(record: &Record) -> &'static str {
         Change::TermsReplaced { .. } => "terms",
         Change::OfferMoved { .. } => "move",
         Change::BuyerCreated { .. } => "buyer",
+        Change::BuyerRead { .. } => "read",
     }
 }
 

@@ -57,6 +57,7 @@ macro_rules! cases {
             parties::keys_come_back_as_they_were_added
             parties::revoked_keys_stay_revoked
             parties::a_keys_expiry_comes_forward
+            parties::a_key_is_found_by_its_id
             parties::a_second_key_with_an_id_or_a_hash_is_refused
             parties::applications_have_one_owner
             offers::an_offer_comes_back_exactly
@@ -69,6 +70,7 @@ macro_rules! cases {
             moves::expiry_before_at_and_after_its_moment
             moves::an_expiry_and_an_archive_are_two_events
             moves::every_move_answers_as_the_life_cycle_says
+            moves::a_reason_is_kept_in_the_event
             moves::accepting_one_offer_leaves_the_others_alone
             buyers::a_buyer_comes_back_exactly
             buyers::a_creation_is_replayed_identically
@@ -78,6 +80,7 @@ macro_rules! cases {
             buyers::the_longest_buyer_is_kept
             buyers::an_id_is_one_buyer_of_a_partner
             buyers::a_buyer_needs_its_partner
+            buyers::a_read_in_full_is_an_event_and_changes_nothing
             events::events_tell_everything_in_order
             events::what_operators_do_is_told_with_their_names
             events::a_reader_beside_64_writers_gets_each_event_once

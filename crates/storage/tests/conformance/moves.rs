@@ -1,12 +1,15 @@
 //! Accepts and the operator's moves, one at a time.
 
+use super::exports::everything;
 use super::samples::*;
 use lendpay_domain::Store;
+use lendpay_domain::change::Record;
 use lendpay_domain::command::{MoveOffer, MoveOutcome, Stamp};
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::life_cycle::{Action, IllegalMove, Verdict};
 use lendpay_domain::offer::{Offer, OfferType, Status, Terms};
-use lendpay_domain::query::FindEvents;
+use lendpay_domain::query::{EventFilter, FindEvents};
+use lendpay_domain::text::Reason;
 use std::sync::Arc;
 
 fn event_of(offer: &Offer, sequence: u64, stamp: &Stamp, status: Status) -> Event {
@@ -19,6 +22,7 @@ fn event_of(offer: &Offer, sequence: u64, stamp: &Stamp, status: Status) -> Even
         actor: stamp.actor,
         operation: stamp.operation,
         replaced: None,
+        reason: None,
     }
 }
 
@@ -153,4 +157,21 @@ pub async fn accepting_one_offer_leaves_the_others_alone<S: Store>(store: &Arc<S
     let other = with_offer(&**store, 1, 2, terms()).await;
     done(store.run(accept(1, 1, 5)).await.expect("works"));
     assert_eq!(store.find_offer(application(1), offer(2), at(6)).await, Ok(Some(other)));
+}
+
+pub async fn a_reason_is_kept_in_the_event<S: Store>(store: &Arc<S>) {
+    with_partner(&**store, 1).await;
+    let reason = Reason::from_input("„Zinsen zu hoch“, said on the telephone").ok();
+    for (n, reason) in [(1, reason), (2, None)] {
+        with_offer(&**store, 1, n, terms()).await;
+        let declined = MoveOffer { reason: reason.clone(), ..go(n, Action::Decline, 5) };
+        store.run(declined).await.expect("works");
+        store.run(go(n, Action::Archive, 6)).await.expect("works");
+        let filter = EventFilter { offer: Some(offer(n)), ..EventFilter::default() };
+        let page = store.find_events(FindEvents { after: 0, limit: 10, filter }).await.expect("works");
+        let reasons: Vec<_> = page.events.into_iter().map(|event| event.reason).collect();
+        assert_eq!(reasons, [None, reason, None]);
+    }
+    let exported = everything(&**store).await.iter().filter_map(Record::event).collect::<Vec<_>>();
+    assert_eq!(exported, all_events(&**store).await);
 }

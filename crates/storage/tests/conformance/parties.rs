@@ -151,3 +151,17 @@ pub async fn applications_have_one_owner<S: Store>(store: &Arc<S>) {
     assert_eq!(put(7, 1).await, Ok(PutApplicationOutcome::Unchanged));
     assert_eq!(put(7, 2).await, Ok(PutApplicationOutcome::OwnedByAnother));
 }
+
+pub async fn a_key_is_found_by_its_id<S: Store>(store: &Arc<S>) {
+    for (p, n) in [(1, 1), (2, 2), (2, 3)] {
+        if n < 3 {
+            with_partner(&**store, p).await;
+        }
+        store.run(add_key(key(p, n))).await.expect("works");
+    }
+    for (p, n) in [(1, 1), (2, 2), (2, 3)] {
+        let found = store.key_with_id(key_id(n)).await.expect("works").map(|found| found.key);
+        assert_eq!(found, Some(key(p, n)));
+    }
+    assert_eq!(store.key_with_id(key_id(9)).await, Ok(None));
+}

@@ -131,6 +131,10 @@ impl<const F: u8> Queries for Faulty<F> {
         Ok(page)
     }
 
+    async fn key_with_id(&self, id: KeyId) -> Answer<Option<KeyInUse>> {
+        self.store.key_with_id(id).await
+    }
+
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         self.store.find_client(client).await
     }

@@ -266,7 +266,7 @@ fn by_subject(records: &[Record]) -> HashMap<String, Vec<Record>> {
             Change::OfferCreated { offer, .. }
             | Change::TermsReplaced { offer, .. }
             | Change::OfferMoved { offer, .. } => format!("offer {} {}", offer.application, offer.offer),
-            Change::BuyerCreated { buyer, .. } => format!("buyer {buyer}"),
+            Change::BuyerCreated { buyer, .. } | Change::BuyerRead { buyer, .. } => format!("buyer {buyer}"),
         };
         histories.entry(subject).or_default().push(Record { sequence: None, ..record.clone() });
     }

@@ -9,7 +9,7 @@ pub(crate) struct GetApplicationApi<S>(pub Arc<Operator<S>>);
 pub(crate) struct GetApplication;
 
 #[derive(ApiResponse)]
-enum Found {
+pub(crate) enum Found {
     /// The application.
     #[oai(status = 200)]
     Application(Json<Application>),
@@ -35,7 +35,7 @@ impl<S: Queries> GetApplicationApi<S> {
         operation_id = "GetApplication",
         tag = "Tag::Partners"
     )]
-    async fn get_application(
+    pub async fn get_application(
         &self,
         request: OperatorRequest,
         path: PathId<ApplicationId>,

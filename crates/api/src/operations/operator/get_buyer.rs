@@ -10,7 +10,7 @@ pub(crate) struct GetBuyerApi<S>(pub Arc<Operator<S>>);
 pub(crate) struct GetBuyer;
 
 #[derive(ApiResponse)]
-enum Found {
+pub(crate) enum Found {
     /// The buyer.
     #[oai(status = 200)]
     Buyer(Json<OperatorBuyer>),
@@ -31,7 +31,7 @@ impl<S: Queries> GetBuyerApi<S> {
     ///
     /// With its bank details in full.
     #[oai(path = "/operator/buyers/:buyerId", method = "get", operation_id = "GetBuyer", tag = "Tag::Buyers")]
-    async fn get_buyer(&self, request: OperatorRequest, path: PathId<BuyerId>) -> Result<Found, Failed<GetBuyer>> {
+    pub async fn get_buyer(&self, request: OperatorRequest, path: PathId<BuyerId>) -> Result<Found, Failed<GetBuyer>> {
         let store = self.0.admit::<GetBuyer>(&request)?;
         let id = path.0.ok_or_else(|| not_found(Resource::Buyer))?;
         Ok(Found::Buyer(Json(

@@ -8,7 +8,7 @@ pub(crate) struct GetOfferApi<S>(pub Arc<Operator<S>>);
 pub(crate) struct GetOffer;
 
 #[derive(ApiResponse)]
-enum Found {
+pub(crate) enum Found {
     /// The offer.
     #[oai(status = 200)]
     Offer(Json<OperatorOffer>),
@@ -34,7 +34,7 @@ impl<S: Queries> GetOfferApi<S> {
         operation_id = "GetOffer",
         tag = "Tag::Offers"
     )]
-    async fn get_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Found, Failed<GetOffer>> {
+    pub async fn get_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Found, Failed<GetOffer>> {
         let store = self.0.admit::<GetOffer>(&request)?;
         let (application, offer) = path.both().ok_or_else(|| not_found(Resource::Offer))?;
         let found = store.find_offer(application, offer, request.context.at).await?;

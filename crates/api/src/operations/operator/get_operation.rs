@@ -14,7 +14,7 @@ pub(crate) struct GetOperation;
 const EVENTS: usize = 500;
 
 #[derive(ApiResponse)]
-enum Found {
+pub(crate) enum Found {
     /// The calls and the events, if there are any. That an operation id is unknown is no error: it may be of a call that
     /// was made too long ago.
     #[oai(status = 200)]
@@ -40,7 +40,7 @@ impl<S: Queries + Calls> GetOperationApi<S> {
     /// are too many of them; a read that succeeded is not kept. `events` are the changes of the calls that changed
     /// something.
     #[oai(path = "/operator/operations/:operationId", method = "get", operation_id = "GetOperation", tag = "Tag::Data")]
-    async fn get_operation(
+    pub async fn get_operation(
         &self,
         request: OperatorRequest,
         path: PathId<OperationId>,

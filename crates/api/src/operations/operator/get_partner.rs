@@ -9,7 +9,7 @@ pub(crate) struct GetPartnerApi<S>(pub Arc<Operator<S>>);
 pub(crate) struct GetPartner;
 
 #[derive(ApiResponse)]
-enum Found {
+pub(crate) enum Found {
     /// The partner.
     #[oai(status = 200)]
     Partner(Json<Partner>),
@@ -30,7 +30,7 @@ impl<S: Queries> GetPartnerApi<S> {
     ///
     /// Its keys are listed by `ListKeys`.
     #[oai(path = "/operator/partners/:partnerId", method = "get", operation_id = "GetPartner", tag = "Tag::Partners")]
-    async fn get_partner(
+    pub async fn get_partner(
         &self,
         request: OperatorRequest,
         path: PathId<PartnerId>,

@@ -10,7 +10,7 @@ use lendpay_domain::query::{FindApplications, Scope};
 pub(crate) struct ListApplicationsApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// A page of the applications.
     #[oai(status = 200)]
     Applications(Json<ApplicationList>),
@@ -33,7 +33,7 @@ impl<S: Queries> ListApplicationsApi<S> {
     /// A partner that does not exist has none. With a filter a page may be short, or empty, and yet have a `next`: go on
     /// until `next` is null.
     #[oai(path = "/operator/applications", method = "get", operation_id = "ListApplications", tag = "Tag::Partners")]
-    async fn list_applications(&self, request: OperatorRequest) -> Result<Listed, Failed<FindApplications>> {
+    pub async fn list_applications(&self, request: OperatorRequest) -> Result<Listed, Failed<FindApplications>> {
         let store = self.0.admit::<FindApplications>(&request)?;
         let mut filters = Filters::of::<FindApplications>(&request);
         let scope = filters.id(&PARTNER_ID).map_or(Scope::All, Scope::Partner);

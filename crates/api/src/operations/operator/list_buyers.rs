@@ -9,7 +9,7 @@ use lendpay_domain::query::{BuyerCursor, FindBuyers, Scope};
 pub(crate) struct ListBuyersApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// A page of the buyers.
     #[oai(status = 200)]
     Buyers(Json<BuyerList>),
@@ -32,7 +32,7 @@ impl<S: Queries> ListBuyersApi<S> {
     /// With their bank details in full. With a filter a page may be short, or empty, and yet have a `next`: go on until
     /// `next` is null.
     #[oai(path = "/operator/buyers", method = "get", operation_id = "ListBuyers", tag = "Tag::Buyers")]
-    async fn list_buyers(&self, request: OperatorRequest) -> Result<Listed, Failed<FindBuyers>> {
+    pub async fn list_buyers(&self, request: OperatorRequest) -> Result<Listed, Failed<FindBuyers>> {
         let store = self.0.admit::<FindBuyers>(&request)?;
         let mut filters = Filters::of::<FindBuyers>(&request);
         let registration_number = filters.registration_number();

@@ -12,7 +12,7 @@ pub(crate) struct ListEventsApi<S>(pub Arc<Operator<S>>);
 pub(crate) struct ListEvents;
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// The events that come next.
     #[oai(status = 200)]
     Events(Json<EventList>),
@@ -42,7 +42,7 @@ impl<S: Queries> ListEventsApi<S> {
     ///
     /// With `wait` the request waits until there is an event, for 25 s at most; up to 100 requests may wait.
     #[oai(path = "/operator/events", method = "get", operation_id = "ListEvents", tag = "Tag::Data")]
-    async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
+    pub async fn list_events(&self, request: OperatorRequest) -> Result<Listed, Failed<ListEvents>> {
         let store = self.0.admit::<ListEvents>(&request)?;
         let mut filters = Filters::of::<ListEvents>(&request);
         let filter = EventFilter {

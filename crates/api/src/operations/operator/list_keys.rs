@@ -10,7 +10,7 @@ pub(crate) struct ListKeysApi<S>(pub Arc<Operator<S>>);
 pub(crate) struct ListKeys;
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// A page of the keys.
     #[oai(status = 200)]
     Keys(Json<KeyList>),
@@ -37,7 +37,11 @@ impl<S: Queries> ListKeysApi<S> {
         operation_id = "ListKeys",
         tag = "Tag::Partners"
     )]
-    async fn list_keys(&self, request: OperatorRequest, path: PathId<PartnerId>) -> Result<Listed, Failed<ListKeys>> {
+    pub async fn list_keys(
+        &self,
+        request: OperatorRequest,
+        path: PathId<PartnerId>,
+    ) -> Result<Listed, Failed<ListKeys>> {
         let store = self.0.admit::<ListKeys>(&request)?;
         let partner = path.0.ok_or_else(|| not_found(Resource::Partner))?;
         let window = request.query.of::<ListKeys>().window(KeyId::parse)?;

@@ -12,7 +12,7 @@ pub(crate) struct ListOffersApi<S>(pub Arc<Operator<S>>);
 pub(crate) struct ListOffers;
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// A page of the offers.
     #[oai(status = 200)]
     Offers(Json<OfferList>),
@@ -40,7 +40,7 @@ impl<S: Queries> ListOffersApi<S> {
         operation_id = "ListOffers",
         tag = "Tag::Offers"
     )]
-    async fn list_offers(
+    pub async fn list_offers(
         &self,
         request: OperatorRequest,
         path: PathId<ApplicationId>,

@@ -10,7 +10,7 @@ use lendpay_domain::query::FindPartners;
 pub(crate) struct ListPartnersApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// A page of the partners.
     #[oai(status = 200)]
     Partners(Json<PartnerList>),
@@ -32,7 +32,7 @@ impl<S: Queries> ListPartnersApi<S> {
     ///
     /// With a filter a page may be short, or empty, and yet have a `next`: go on until `next` is null.
     #[oai(path = "/operator/partners", method = "get", operation_id = "ListPartners", tag = "Tag::Partners")]
-    async fn list_partners(&self, request: OperatorRequest) -> Result<Listed, Failed<FindPartners>> {
+    pub async fn list_partners(&self, request: OperatorRequest) -> Result<Listed, Failed<FindPartners>> {
         let store = self.0.admit::<FindPartners>(&request)?;
         let mut filters = Filters::of::<FindPartners>(&request);
         let (name, oauth_client_id) = (filters.text(&NAME), filters.text(&OAUTH_CLIENT_ID));

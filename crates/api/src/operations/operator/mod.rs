@@ -6,6 +6,7 @@ pub(crate) mod export;
 mod filters;
 pub(crate) mod get_application;
 pub(crate) mod get_buyer;
+pub(crate) mod get_key;
 pub(crate) mod get_offer;
 pub(crate) mod get_operation;
 pub(crate) mod get_partner;
@@ -26,6 +27,7 @@ pub(crate) mod put_key_expiry;
 pub(crate) mod put_offer;
 pub(crate) mod put_offers;
 pub(crate) mod put_partner;
+pub(crate) mod read_buyer;
 mod request;
 pub(crate) mod revoke_key;
 
@@ -34,7 +36,8 @@ use crate::context::Context;
 use crate::failure::Failure;
 use crate::feed::Feed;
 use crate::operator_failure::{OperatorFailure, Resource};
-use crate::operators::Operators;
+use crate::operator_key::PresentedKey;
+use crate::operators::{KnownOperator, Operators};
 use crate::rate_limit::Failures;
 use crate::wire::json::Json;
 use lendpay_domain::StoreError;
@@ -43,7 +46,7 @@ use lendpay_domain::log::Log;
 use lendpay_domain::operator::Role;
 use lendpay_domain::store::{Calls, Commands, Exports, Queries};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
-use request::OperatorRequest;
+pub(crate) use request::OperatorRequest;
 use std::sync::Arc;
 
 /// What the operations share.
@@ -62,19 +65,26 @@ impl<S> Operator<S> {
         self.log.as_ref().ok_or_else(|| OperatorFailure::NoLog.into())
     }
 
+    /// Who has the key. Notes who it is, and counts the failures of an address.
+    pub fn identify(&self, key: &PresentedKey, context: &Context) -> Result<KnownOperator, Failure> {
+        match self.operators.find(key) {
+            Ok(operator) => {
+                context.set_actor(operator.actor);
+                Ok(operator)
+            }
+            Err(failure) => {
+                self.failures.count(context.peer)?;
+                Err(failure.into())
+            }
+        }
+    }
+
     /// The store, for who has a key, and a role that suffices, and asks with the parameters of the operation. Notes who
     /// it is.
     fn admit<O: Operation>(&self, request: &OperatorRequest) -> Result<&S, Failure> {
         // One that declares no role cannot be built.
         let needed = const { O::ROLE.expect("an operation that asks for a key declares its least role") };
-        let operator = match self.operators.find(&request.key) {
-            Ok(operator) => operator,
-            Err(failure) => {
-                self.failures.count(request.context.peer)?;
-                return Err(failure.into());
-            }
-        };
-        request.context.set_actor(operator.actor);
+        let operator = self.identify(&request.key, &request.context)?;
         if operator.role < needed {
             return Err(OperatorFailure::RoleMissing { needed, has: operator.role }.into());
         }

@@ -1,15 +1,16 @@
 //! `DeclineOffer`, `AdvanceOffer`, `ArchiveOffer`: the operator's moves in the life of an offer (contract 2.1).
 
 use super::*;
-use crate::wire::operator_offer::OperatorOffer;
+use crate::wire::operator_offer::{NewDecline, OperatorOffer};
 use lendpay_domain::command::{MoveOffer, MoveOutcome};
 use lendpay_domain::life_cycle::{Action, IllegalMove};
 use lendpay_domain::offer::Status;
+use lendpay_domain::text::Reason;
 
 pub(crate) struct MoveOfferApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
-enum Moved {
+pub(crate) enum Moved {
     /// The offer as it is now.
     #[oai(status = 200)]
     Offer(Json<OperatorOffer>),
@@ -17,7 +18,7 @@ enum Moved {
 
 /// An operation for each move.
 macro_rules! moves {
-    ($($name:ident = $id:literal for $role:ident: $from:ident to $to:ident;)+) => {$(
+    ($($name:ident = $id:literal for $role:ident: $from:ident to $to:ident, $failures:expr;)+) => {$(
         pub(crate) struct $name;
 
         impl Operation for $name {
@@ -26,35 +27,46 @@ macro_rules! moves {
 
             fn failures() -> Vec<Failure> {
                 let illegal = IllegalMove { from: Status::$from, to: Status::$to, indicative: false };
-                failures([
-                    not_found(Resource::Offer),
-                    OperatorFailure::IllegalMove(illegal).into(),
-                    Failure::Store(StoreError::OutcomeUnknown),
-                ])
+                let more = [not_found(Resource::Offer), OperatorFailure::IllegalMove(illegal).into()];
+                let failures: fn([Failure; 2]) -> Vec<Failure> = $failures;
+                failures(more)
             }
         }
     )+};
 }
 
 moves! {
-    Decline = "DeclineOffer" for Support: CustomerAccepted to CustomerDeclined;
-    Advance = "AdvanceOffer" for Lending: Offered to Advanced;
-    Archive = "ArchiveOffer" for Lending: Archived to Archived;
+    Decline = "DeclineOffer" for Support: CustomerAccepted to CustomerDeclined,
+        |more| write_failures("reason: must have 1 to 256 characters", more);
+    Advance = "AdvanceOffer" for Lending: Offered to Advanced, without_body;
+    Archive = "ArchiveOffer" for Lending: Archived to Archived, without_body;
+}
+
+fn without_body(more: [Failure; 2]) -> Vec<Failure> {
+    failures(more.into_iter().chain([Failure::Store(StoreError::OutcomeUnknown)]))
 }
 
 #[OpenApi]
 impl<S: Commands> MoveOfferApi<S> {
     /// Decline an offer
     ///
-    /// The customer turned it down. An offer that is Offered becomes CustomerDeclined.
+    /// The customer turned it down. An offer that is Offered becomes CustomerDeclined. The body may be left out. The event
+    /// keeps the reason, for operators only.
     #[oai(
         path = "/operator/applications/:applicationId/offers/:offerId/decline",
         method = "post",
         operation_id = "DeclineOffer",
         tag = "Tag::Offers"
     )]
-    async fn decline_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Moved, Failed<Decline>> {
-        Ok(self.go::<Decline>(Action::Decline, &request, path).await?)
+    async fn decline_offer(
+        &self,
+        request: OperatorRequest,
+        path: OfferPath,
+        body: Body<NewDecline>,
+    ) -> Result<Moved, Failed<Decline>> {
+        self.0.admit::<Decline>(&request)?;
+        let reason = body.read(request.context.at).await?;
+        Ok(self.go::<Decline>(Action::Decline, &request, path, reason).await?)
     }
 
     /// Advance an offer
@@ -67,7 +79,7 @@ impl<S: Commands> MoveOfferApi<S> {
         tag = "Tag::Offers"
     )]
     async fn advance_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Moved, Failed<Advance>> {
-        Ok(self.go::<Advance>(Action::Advance, &request, path).await?)
+        Ok(self.go::<Advance>(Action::Advance, &request, path, None).await?)
     }
 
     /// Archive an offer
@@ -80,20 +92,22 @@ impl<S: Commands> MoveOfferApi<S> {
         tag = "Tag::Offers"
     )]
     async fn archive_offer(&self, request: OperatorRequest, path: OfferPath) -> Result<Moved, Failed<Archive>> {
-        Ok(self.go::<Archive>(Action::Archive, &request, path).await?)
+        Ok(self.go::<Archive>(Action::Archive, &request, path, None).await?)
     }
 }
 
 impl<S: Commands> MoveOfferApi<S> {
-    async fn go<O: Operation>(
+    /// Moves the offer, for who may ask for that.
+    pub async fn go<O: Operation>(
         &self,
         action: Action,
         request: &OperatorRequest,
         path: OfferPath,
+        reason: Option<Reason>,
     ) -> Result<Moved, Failure> {
         let store = self.0.admit::<O>(request)?;
         let (application, offer) = path.both().ok_or_else(|| not_found(Resource::Offer))?;
-        let command = MoveOffer { partner: None, application, offer, action, stamp: request.stamp() };
+        let command = MoveOffer { partner: None, application, offer, action, reason, stamp: request.stamp() };
         match store.run(command).await? {
             MoveOutcome::Done(offer) => Ok(Moved::Offer(Json(offer.into()))),
             MoveOutcome::Unchanged(offer) => {

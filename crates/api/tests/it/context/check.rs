@@ -51,7 +51,7 @@ const WORDING: [&str; 18] = [
 ];
 
 /// What is the same for everybody and may be kept, to be asked about again.
-const PAGES: [&str; 3] = ["/docs", "/openapi.json", "/openapi.yaml"];
+const PAGES: [&str; 6] = ["/", "/docs", "/guides/errors", "/openapi.json", "/openapi.yaml", "/reference"];
 
 /// Holds an answer against contract 1.1, 1.4, 2.6 and 2.7 and against the document.
 pub fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {

@@ -210,7 +210,7 @@ impl Context {
     /// What the operator's side does.
     pub async fn try_move(&self, placed: Placed, action: Action) -> MoveOutcome {
         let Placed { application, offer } = placed;
-        let command = MoveOffer { partner: None, application, offer, action, stamp: self.by_operator() };
+        let command = MoveOffer { partner: None, application, offer, action, reason: None, stamp: self.by_operator() };
         self.store().run(command).await.expect("the store works")
     }
 

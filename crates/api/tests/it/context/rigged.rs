@@ -117,6 +117,9 @@ impl<S: Queries> Queries for Rigged<S> {
     async fn keys_of(&self, partner: PartnerId, window: Window<KeyId>) -> Answer<Option<Page<KeyInUse, KeyId>>> {
         self.inner.keys_of(partner, window).await
     }
+    async fn key_with_id(&self, id: KeyId) -> Answer<Option<KeyInUse>> {
+        self.inner.key_with_id(id).await
+    }
     async fn find_client(&self, client: &str) -> Answer<Option<PartnerId>> {
         self.inner.find_client(client).await
     }

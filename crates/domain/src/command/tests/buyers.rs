@@ -1,6 +1,6 @@
 //! Creating a buyer: new, again, with a key that was used, with an id that is taken.
 
-use super::super::{CreateBuyer, CreateBuyerOutcome, DecideError};
+use super::super::{CreateBuyer, CreateBuyerOutcome, DecideError, ReadBuyer};
 use super::{ask, by, world};
 use crate::buyer::{Buyer, Description};
 use crate::change::Change;
@@ -87,5 +87,18 @@ fn a_creation_needs_its_partner() {
         assert_eq!(ask(&world([]), &command), refused);
         assert_eq!(ask(&world([partner_put(2, None)]), &command), refused);
         assert!(ask(&world([partner_put(1, None)]), &command).is_ok());
+    }
+}
+
+#[test]
+fn a_buyer_is_read_in_full_by_an_event_and_one_that_is_not_there_by_none() {
+    let there = creation(1, 1, None, description(), 1);
+    let world = world([partner_put(1, None), partner_put(2, None), created(&there)]);
+    for (p, n) in [(1, 1), (1, 2), (2, 1)] {
+        let command = ReadBuyer { partner: partner(p), id: buyer_id(n), stamp: operator(5) };
+        let decision = ask(&world, &command).expect("decided");
+        let read = by(command.stamp, Change::BuyerRead { partner: partner(p), buyer: buyer_id(n) });
+        let wanted = if (p, n) == (1, 1) { (Some(buyer_of(&there)), vec![read]) } else { (None, vec![]) };
+        assert_eq!((decision.outcome, decision.changes), wanted);
     }
 }

@@ -9,6 +9,7 @@ use crate::decimal::{Amount, Rate};
 use crate::life_cycle::{Action, IllegalMove};
 use crate::offer::{Details, Offer, OfferType, Status, Terms};
 use crate::testing::samples::*;
+use crate::text::Reason;
 use crate::view::{HeldTerms, Known, Nothing, Overlay};
 use chrono::TimeDelta;
 
@@ -26,7 +27,7 @@ fn changed() -> Timestamp {
 fn with_offer(status: Status, terms: Terms) -> World {
     let offer = offer_key(1, 1);
     let created = Change::OfferCreated { offer, terms, at: changed() };
-    let moved = Change::OfferMoved { offer, status, at: changed() };
+    let moved = Change::OfferMoved { offer, status, at: changed(), reason: None };
     let parties = [partner_put(1, None), partner_put(2, None), application_put(1), application_put(2)];
     world(parties.into_iter().chain([created, moved]))
 }
@@ -95,18 +96,21 @@ fn every_move_of_every_caller_before_at_and_after_expiry() {
                         let mut stamp = operator(0);
                         stamp.at = now;
                         let (application, offer) = (application(1), offer(1));
-                        let command = MoveOffer { partner: caller, application, offer, action, stamp };
+                        let reason = Reason::from_input("as the customer asked").ok();
+                        let command =
+                            MoveOffer { partner: caller, application, offer, action, reason: reason.clone(), stamp };
                         let case = format!("{status} {offer_type} {expiry_at:?} {now} {action:?} {caller:?}");
                         let decision = ask(&world, &command).expect("decided");
                         if caller.is_some_and(|caller| caller != partner(1)) {
                             assert_eq!((decision.outcome, decision.changes), (MoveOutcome::NotFound, vec![]), "{case}");
                             continue;
                         }
-                        let moved = |status, at| Change::OfferMoved { offer: offer_key(1, 1), status, at };
+                        let moved =
+                            |status, at, reason| Change::OfferMoved { offer: offer_key(1, 1), status, at, reason };
                         let (mut changes, mut mine, mut from) = (vec![], stamp, status);
                         if status == Status::Offered && expiry_at.is_some_and(|expiry| expiry <= now) {
                             from = Status::Expired;
-                            changes.push(by(clock(stamp, expiry()), moved(from, expiry())));
+                            changes.push(by(clock(stamp, expiry()), moved(from, expiry(), None)));
                             mine.event = mine.event.sibling();
                         }
                         let is = |status, status_changed_at| {
@@ -115,7 +119,7 @@ fn every_move_of_every_caller_before_at_and_after_expiry() {
                         };
                         let to = action.target();
                         let outcome = if allowed(from, action, offer_type) {
-                            changes.push(by(mine, moved(to, now)));
+                            changes.push(by(mine, moved(to, now, reason)));
                             MoveOutcome::Done(is(to, now))
                         } else if match action {
                             Action::Accept => matches!(from, Status::CustomerAccepted | Status::Advanced),
@@ -146,7 +150,7 @@ fn a_move_is_not_before_the_last_change() {
         let decision = ask(&world, &command).expect("decided");
         let MoveOutcome::Done(done) = decision.outcome else { panic!("{:?}", decision.outcome) };
         assert_eq!(done.status_changed_at, moved_at);
-        let moved = Change::OfferMoved { offer, status: Status::CustomerAccepted, at: moved_at };
+        let moved = Change::OfferMoved { offer, status: Status::CustomerAccepted, at: moved_at, reason: None };
         assert_eq!(decision.changes, [by(Stamp { at: moved_at, ..command.stamp }, moved)]);
     }
 }
@@ -155,7 +159,7 @@ fn a_move_is_not_before_the_last_change() {
 #[test]
 fn a_clock_that_goes_back_does_not_revive_an_offer() {
     let world = with_offer(Status::Offered, Terms { expiry_at: Some(at(5)), ..terms() });
-    let expired = Change::OfferMoved { offer: offer_key(1, 1), status: Status::Expired, at: at(5) };
+    let expired = Change::OfferMoved { offer: offer_key(1, 1), status: Status::Expired, at: at(5), reason: None };
     for now in [at(3), at(5), at(9)] {
         let command = MoveOffer { stamp: Stamp { at: now, ..operator(0) }, ..accept(1, 1, 0) };
         let decision = ask(&world, &command).expect("decided");
@@ -179,7 +183,8 @@ fn an_offer_that_is_not_there_is_not_found() {
         for (a, n) in [(1, 2), (2, 1), (9, 1)] {
             for action in Action::ALL {
                 let (application, offer) = (application(a), offer(n));
-                let command = MoveOffer { partner: caller, application, offer, action, stamp: operator(5) };
+                let (reason, stamp) = (None, operator(5));
+                let command = MoveOffer { partner: caller, application, offer, action, reason, stamp };
                 let decision = ask(&world, &command).expect("decided");
                 assert_eq!((decision.outcome, decision.changes), (MoveOutcome::NotFound, vec![]));
             }
@@ -209,7 +214,7 @@ fn terms_are_put_in_every_status_before_at_and_after_expiry() {
                 let old = Terms { expiry_at, ..terms() };
                 let equal = new == old;
                 let (outcome, changes) = if lapsed {
-                    let expired = Change::OfferMoved { offer, status: Status::Expired, at: expiry() };
+                    let expired = Change::OfferMoved { offer, status: Status::Expired, at: expiry(), reason: None };
                     let fixed = PutOfferOutcome::Fixed { status: Status::Expired, equal };
                     (fixed, vec![by(clock(stamp, expiry()), expired)])
                 } else if status != Status::Offered {

@@ -105,7 +105,7 @@ impl World {
             }
             3 => {
                 let action = Action::ALL[self.chance.below(4) as usize];
-                job(MoveOffer { partner: None, application, offer, action, stamp }, None).0
+                job(MoveOffer { partner: None, application, offer, action, reason: None, stamp }, None).0
             }
             _ => {
                 let key = IdempotencyKey::parse(&format!("k{}", self.chance.below(20))).expect("visible");

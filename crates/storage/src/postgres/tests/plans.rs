@@ -10,6 +10,8 @@ const FILL: &str = "
         $$ SELECT md5('p' || CASE WHEN n % 2 = 0 THEN 0 ELSE n % 1000 END)::uuid $$;
     INSERT INTO partners SELECT md5('p' || n)::uuid, decode(repeat('ab', 60), 'hex'), now() FROM generate_series(0, 99999) n;
     INSERT INTO oauth_clients SELECT 'client ' || n, md5('p' || n)::uuid, now() FROM generate_series(1, 100000) n;
+    INSERT INTO api_keys SELECT pg_temp.owner(n), md5('k' || n)::uuid, decode(md5('h' || n), 'hex'),
+        decode(repeat('ab', 60), 'hex'), now() FROM generate_series(1, 100000) n;
     INSERT INTO applications SELECT md5('a' || n)::uuid, pg_temp.owner(n), now() FROM generate_series(1, 100000) n;
     INSERT INTO offers SELECT pg_temp.owner(n), md5('a' || n % 20000)::uuid, md5('o' || n)::uuid,
         decode(repeat('ab', 150), 'hex'), now() + n * interval '1 s',
@@ -52,6 +54,7 @@ fn lists() -> Vec<List> {
     add(sql::LIST_PARTNERS, format!("FROM, {page}"), "partners_pkey", page);
     add(sql::LIST_PARTNERS, format!("FROM, {walk}"), "partners_pkey", walk);
     add(sql::LIST_PARTNERS_BY_CLIENT, "'client 7'".to_owned(), "oauth_clients_pkey", 1);
+    add(sql::KEY_WITH_ID, "md5('k7')::uuid".to_owned(), "api_keys_by_id", 1);
     add(sql::LIST_APPLICATIONS, format!("FROM, {page}"), "applications_pkey", page);
     add(sql::LIST_APPLICATIONS_OF, format!("FROM, {page}, PARTNER"), "applications_by_partner", page);
     let every = "'{Offered,CustomerAccepted,CustomerDeclined,Expired,Advanced,Archived}'";
@@ -83,9 +86,6 @@ fn lists() -> Vec<List> {
     let filters = [
         (0, "PARTNER", walk),
         (1, "md5('a7')::uuid", walk),
-        (2, "md5('o7')::uuid", walk),
-        (3, "md5('b7')::uuid", walk),
-        (4, "md5('x7')::uuid", walk),
         (5, "'{Archived}'", walk),
         (6, "false", page),
         (7, "now() + interval '1 d'", walk),
@@ -95,12 +95,19 @@ fn lists() -> Vec<List> {
         let mut filter = all;
         filter[n] = value;
         for after in [0, 50_000, 99_900] {
-            add(
-                sql::LIST_EVENTS,
-                format!("{after}, {walk}, {page}, {}", filter.join(", ")),
-                "changes_by_sequence",
-                rows,
-            );
+            let parameters = format!("{after}, {walk}, {page}, {}", filter.join(", "));
+            add(sql::LIST_EVENTS, parameters, "changes_by_sequence", rows);
+        }
+    }
+    for (n, value, sql, index) in [
+        (2, "md5('o7')::uuid", sql::LIST_EVENTS_OF_SUBJECT, "changes_by_subject"),
+        (3, "md5('b7')::uuid", sql::LIST_EVENTS_OF_SUBJECT, "changes_by_subject"),
+        (4, "md5('x7')::uuid", sql::LIST_EVENTS_OF_OPERATION, "changes_by_operation"),
+    ] {
+        let mut filter = all;
+        filter[n] = value;
+        for after in [0, 50_000] {
+            add(sql, format!("{after}, {walk}, {page}, {}", filter.join(", ")), index, page);
         }
     }
     lists
