@@ -2,7 +2,10 @@
 
 use crate::offer::{Status, Terms};
 use crate::operator::OperatorName;
-use crate::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::webhook::Step;
+use crate::{
+    ApplicationId, BuyerId, EndpointId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use std::fmt;
 
 /// Who caused a change.
@@ -84,11 +87,14 @@ pub enum Subject {
     KeyRevoked(KeyId),
     /// An application of the partner was registered.
     ApplicationCreated(ApplicationId),
+    /// Something happened to an endpoint of webhooks.
+    Webhook(EndpointId, Step),
 }
 
 impl Subject {
-    /// Every type of event. Those of partners, keys and applications are for operators only (contract 2.14).
-    pub const TYPES: [&'static str; 14] = [
+    /// Every type of event. Those of partners, keys, applications and webhooks are for operators only
+    /// (contract 2.14).
+    pub const TYPES: [&'static str; 21] = [
         "offer.created",
         "offer.accepted",
         "offer.declined",
@@ -103,6 +109,13 @@ impl Subject {
         "key.expiry_set",
         "key.revoked",
         "application.created",
+        "webhook.created",
+        "webhook.updated",
+        "webhook.paused",
+        "webhook.resumed",
+        "webhook.secret_rotated",
+        "webhook.disabled",
+        "webhook.deleted",
     ];
 
     /// The type of the event, as the contract names it.
@@ -129,6 +142,15 @@ impl Subject {
             Self::KeyExpirySet(_) => 11,
             Self::KeyRevoked(_) => 12,
             Self::ApplicationCreated(_) => 13,
+            Self::Webhook(_, step) => match step {
+                Step::Created => 14,
+                Step::Updated => 15,
+                Step::Paused => 16,
+                Step::Resumed => 17,
+                Step::SecretRotated => 18,
+                Step::Disabled => 19,
+                Step::Deleted => 20,
+            },
         }
     }
 }
@@ -146,7 +168,8 @@ impl Subject {
             | Self::PartnerUpdated
             | Self::KeyCreated(_)
             | Self::KeyExpirySet(_)
-            | Self::KeyRevoked(_) => (None, None, None),
+            | Self::KeyRevoked(_)
+            | Self::Webhook(..) => (None, None, None),
         }
     }
 
@@ -159,8 +182,14 @@ impl Subject {
             | Self::Buyer(_)
             | Self::PartnerCreated
             | Self::PartnerUpdated
-            | Self::ApplicationCreated(_) => None,
+            | Self::ApplicationCreated(_)
+            | Self::Webhook(..) => None,
         }
+    }
+
+    /// The endpoint that the event is about.
+    pub const fn endpoint(&self) -> Option<EndpointId> {
+        if let Self::Webhook(endpoint, _) = *self { Some(endpoint) } else { None }
     }
 }
 
@@ -182,8 +211,8 @@ pub struct Event {
     pub id: EventId,
     /// When it happened. For an expiry that is the offer's `expiryAt`, which may lie before the event's neighbours.
     pub occurred_at: Timestamp,
-    /// The partner that it concerns.
-    pub partner: PartnerId,
+    /// The partner that it concerns; `None` for an endpoint of the lender.
+    pub partner: Option<PartnerId>,
     /// What it is about.
     pub subject: Subject,
     /// Who caused it.
@@ -200,7 +229,8 @@ impl Event {
         let (application, offer, buyer) = self.subject.ids();
         let subject =
             [application.map(ApplicationId::to_bytes), offer.map(OfferId::to_bytes), buyer.map(BuyerId::to_bytes)];
-        [self.partner.to_bytes(), self.operation.to_bytes()].into_iter().chain(subject.into_iter().flatten())
+        let partner = self.partner.map(PartnerId::to_bytes);
+        [partner, Some(self.operation.to_bytes())].into_iter().chain(subject).flatten()
     }
 }
 
@@ -238,7 +268,7 @@ mod tests {
     #[test]
     fn every_type_has_its_place() {
         let (application, offer) = (ApplicationId::from_bytes([1; 16]), OfferId::from_bytes([2; 16]));
-        let key = KeyId::from_bytes([4; 16]);
+        let (key, endpoint) = (KeyId::from_bytes([4; 16]), EndpointId::from_bytes([5; 16]));
         let reached = |status| Subject::Offer { application, offer, status };
         let subjects = [
             (reached(Status::Offered), "offer.created"),
@@ -255,12 +285,20 @@ mod tests {
             (Subject::KeyExpirySet(key), "key.expiry_set"),
             (Subject::KeyRevoked(key), "key.revoked"),
             (Subject::ApplicationCreated(application), "application.created"),
+            (Subject::Webhook(endpoint, Step::Created), "webhook.created"),
+            (Subject::Webhook(endpoint, Step::Updated), "webhook.updated"),
+            (Subject::Webhook(endpoint, Step::Paused), "webhook.paused"),
+            (Subject::Webhook(endpoint, Step::Resumed), "webhook.resumed"),
+            (Subject::Webhook(endpoint, Step::SecretRotated), "webhook.secret_rotated"),
+            (Subject::Webhook(endpoint, Step::Disabled), "webhook.disabled"),
+            (Subject::Webhook(endpoint, Step::Deleted), "webhook.deleted"),
         ];
         assert_eq!(subjects.map(|(subject, _)| subject.type_index()), std::array::from_fn(|n| n));
         assert_eq!(subjects.map(|(subject, _)| subject.event_type()), Subject::TYPES);
         for (subject, name) in subjects {
             assert_eq!(subject.event_type(), name);
             assert_eq!(subject.key().is_some(), name.starts_with("key."));
+            assert_eq!(subject.endpoint().is_some(), name.starts_with("webhook."));
         }
     }
 }

@@ -21,11 +21,11 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether a partner's records are wanted.
-    pub fn holds(self, partner: PartnerId) -> bool {
+    /// Whether the records of a partner, or of nobody, are wanted.
+    pub fn holds(self, partner: impl Into<Option<PartnerId>>) -> bool {
         match self {
             Self::All => true,
-            Self::Partner(wanted) => wanted == partner,
+            Self::Partner(wanted) => partner.into() == Some(wanted),
         }
     }
 }
