@@ -13,7 +13,9 @@ use crate::key::{KeyHash, KeyRecord};
 use crate::offer::Status;
 use crate::partner::Partner;
 use crate::view::{StoredOffer, View, ViewError};
-use crate::{ApplicationId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::webhook::progress::ASIDE;
+use crate::webhook::{Endpoint, Noted, Step, Webhook};
+use crate::{ApplicationId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashSet;
 
 /// Sequences are below this.
@@ -75,12 +77,17 @@ pub struct Admission {
     hashes: HashSet<KeyHash>,
     /// With `merge` only: without it, every offer is one that this import has added.
     offers: HashSet<(ApplicationId, OfferId)>,
+    endpoints: HashSet<EndpointId>,
     done: Imported,
 }
 
 type Admit = Result<bool, AdmitError>;
 
 const REPEATED: Admit = Err(AdmitError::Rejected("its subject is there already"));
+
+const NO_ENDPOINT: Admit = Err(AdmitError::Rejected("its endpoint is not there"));
+
+const OTHER_OWNER: Admit = Err(AdmitError::Rejected("its endpoint has another owner"));
 
 fn reject(why: &'static str) -> Admit {
     Err(AdmitError::Rejected(why))
@@ -98,6 +105,7 @@ impl Admission {
             keys: HashSet::new(),
             hashes: HashSet::new(),
             offers: HashSet::new(),
+            endpoints: HashSet::new(),
             done: Imported::default(),
         }
     }
@@ -139,6 +147,13 @@ impl Admission {
                 Some(_) => self.there_before(),
                 None => self.buyer(*partner, description, view),
             },
+            Change::EndpointPut { endpoint, step } => self.endpoint(endpoint, *step, view),
+            Change::EndpointDeleted { owner, endpoint } => match view.webhook(*endpoint)? {
+                None => NO_ENDPOINT,
+                Some(webhook) if webhook.endpoint.owner != *owner => OTHER_OWNER,
+                Some(_) => self.added_before(self.endpoints.contains(endpoint)),
+            },
+            Change::DeliveriesNoted(all) => self.progress(all, view),
         }?;
         if !add {
             self.done.kept += 1;
@@ -249,6 +264,35 @@ impl Admission {
         self.done.unchecked_buyers += u64::from(buyer_checks::check(description.clone(), BuyerChecks::Full).is_err());
         Ok(true)
     }
+
+    /// A new endpoint, or later values of one that this import has added.
+    fn endpoint<V: View>(&mut self, endpoint: &Endpoint, step: Step, view: &V) -> Admit {
+        if let Some(partner) = endpoint.owner.partner() {
+            has_partner(partner, view)?;
+        }
+        match view.webhook(endpoint.id)? {
+            Some(before) if before.endpoint.owner != endpoint.owner => OTHER_OWNER,
+            Some(_) => self.added_before(self.endpoints.contains(&endpoint.id)),
+            None if step != Step::Created => NO_ENDPOINT,
+            None => {
+                self.endpoints.insert(endpoint.id);
+                Ok(true)
+            }
+        }
+    }
+
+    /// The progress of deliveries. A merge gives other sequences, so that progress of another store means nothing there.
+    fn progress<V: View>(&self, all: &[Noted], view: &V) -> Admit {
+        for noted in all {
+            let Some(Webhook { progress, .. }) = view.webhook(noted.endpoint)? else { return NO_ENDPOINT };
+            let mut progress = progress.unwrap_or_default();
+            progress.note(noted);
+            if !self.merge && progress.aside.len() > ASIDE {
+                return reject("more events are set aside than can be");
+            }
+        }
+        if Noted::fit(all) { Ok(!self.merge) } else { reject("it holds more than can be stored") }
+    }
 }
 
 /// Adds the keys that admitting a record and applying its change look at.
@@ -280,6 +324,12 @@ pub fn reads_of(change: &Change, reads: &mut Reads) {
             reads.partners.push(*partner);
             reads.buyers.push((*partner, *buyer));
         }
+        Change::EndpointPut { endpoint, .. } => {
+            reads.partners.extend(endpoint.owner.partner());
+            reads.endpoints.push(endpoint.id);
+        }
+        Change::EndpointDeleted { endpoint, .. } => reads.endpoints.push(*endpoint),
+        Change::DeliveriesNoted(all) => reads.endpoints.extend(all.iter().map(|noted| noted.endpoint)),
     }
 }
 

@@ -185,6 +185,16 @@ impl EventTypes {
         Subject::TYPES.iter().position(|known| *known == name).map(|index| Self(1 << index))
     }
 
+    /// The types with these names; `None` if there is no such type.
+    pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        names.into_iter().try_fold(Self(0), |all, name| Some(Self(all.0 | Self::named(name)?.0)))
+    }
+
+    /// The names of the types.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Subject::TYPES.into_iter().enumerate().filter(move |(index, _)| self.0 & 1 << index != 0).map(|(_, name)| name)
+    }
+
     /// The types whose names `wanted` picks.
     pub fn those(wanted: impl Fn(&str) -> bool) -> Self {
         let names = Subject::TYPES.iter().enumerate().filter(|(_, name)| wanted(name));

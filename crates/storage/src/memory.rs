@@ -20,9 +20,12 @@ use lendpay_domain::query::{
     Application, BuyerCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OfferCursor,
     OffersOf, Scope,
 };
-use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
+use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries, Webhooks};
 use lendpay_domain::view::{Nothing, Overlay};
-use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::webhook::{Endpoint, FindEndpoints, Webhook};
+use lendpay_domain::{
+    ApplicationId, BuyerId, EndpointId, HistoryId, HolderId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A store in memory.
@@ -203,6 +206,26 @@ impl Queries for MemoryStore {
         let found: Vec<_> = events.by_ref().take(limit).collect();
         let next = events.next().map(|_| found.last().map_or(after, |event| event.sequence));
         Ok(EventPage { history: state.history, last: state.last, events: found, next })
+    }
+}
+
+impl Webhooks for MemoryStore {
+    async fn find_endpoints(&self, query: FindEndpoints) -> Answer<Page<Endpoint, EndpointId>> {
+        let state = self.state();
+        let endpoints = state.view.tables.webhooks.values().flatten().map(|webhook| &webhook.endpoint);
+        Ok(page(endpoints.filter(|endpoint| query.wants(endpoint)).cloned(), query.window, |endpoint| endpoint.id))
+    }
+
+    async fn find_webhook(&self, id: EndpointId) -> Answer<Option<Webhook>> {
+        Ok(self.state().view.tables.webhooks.get(&id).cloned().flatten())
+    }
+
+    async fn hold(&self, _: HolderId, endpoints: Vec<EndpointId>) -> Answer<Vec<EndpointId>> {
+        Ok(endpoints)
+    }
+
+    async fn release(&self, _: HolderId) -> Answer<()> {
+        Ok(())
     }
 }
 

@@ -4,7 +4,8 @@ use super::*;
 use crate::buyer::Description;
 use crate::offer::Terms;
 use crate::testing::imports::{
-    base, buyer, created, faulty, faulty_unless_kept, moved, numbered_from, repeated, terms_replaced,
+    base, buyer, created, endpoint_deleted, endpoint_put, faulty, faulty_unless_kept, moved, numbered_from, progress,
+    repeated, terms_replaced,
 };
 use crate::testing::samples::*;
 use crate::view::{Nothing, Overlay};
@@ -65,6 +66,9 @@ fn a_merge_leaves_what_was_there_as_it_is() {
         Change::KeyExpirySet { partner: partner(1), key: key_id(1), at: at(3) },
         terms_replaced(offer_key(1, 1)),
         moved(offer_key(1, 1), Status::Archived),
+        endpoint_put(1, 1, Step::Paused),
+        progress(1, 5),
+        endpoint_deleted(1, 1),
     ];
     for change in base().into_iter().chain(later) {
         let records = [record(1, change.clone())];

@@ -262,22 +262,16 @@ pub enum Step {
 }
 
 impl Step {
-    /// The steps that an endpoint is there after.
-    pub const PUT: [Self; 6] =
-        [Self::Created, Self::Updated, Self::Paused, Self::Resumed, Self::SecretRotated, Self::Disabled];
-
-    /// The name in exports.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Updated => "updated",
-            Self::Paused => "paused",
-            Self::Resumed => "resumed",
-            Self::SecretRotated => "secret_rotated",
-            Self::Disabled => "disabled",
-            Self::Deleted => "deleted",
-        }
-    }
+    /// Every step.
+    pub const ALL: [Self; 7] = [
+        Self::Created,
+        Self::Updated,
+        Self::Paused,
+        Self::Resumed,
+        Self::SecretRotated,
+        Self::Disabled,
+        Self::Deleted,
+    ];
 }
 
 /// What events are in order for.

@@ -98,23 +98,28 @@ impl Noted {
         Self { endpoint, generation: 0, cursor, last_success_at: None, aside: Vec::new(), done: Vec::new() }
     }
 
-    /// Divides what is noted about many endpoints into parts that a store can keep as one change each: mostly one.
+    /// Whether a store can keep this as one change. What is noted about one endpoint always fits: it sets aside at most
+    /// [`ASIDE`], and what is done was set aside.
+    pub fn fit(all: &[Self]) -> bool {
+        // A sequence takes less than a fourth of an event that is set aside.
+        let takes = |noted: &Self| 1 + noted.aside.len() + noted.done.len() / 4;
+        all.iter().map(takes).sum::<usize>() <= 1 + ASIDE + ASIDE / 4
+    }
+
+    /// Divides what is noted about many endpoints into parts that [fit](Self::fit): mostly one.
     pub fn parts(all: Vec<Self>) -> Vec<Vec<Self>> {
-        /// One endpoint has fewer at once: it sets aside at most [`ASIDE`], and what is done was set aside.
-        const MOST: usize = ASIDE + ASIDE / 4 + 1;
         let mut parts: Vec<Vec<Self>> = Vec::new();
-        let mut room = 0;
         for noted in all {
-            // A sequence is a fourth of an event that is set aside at most.
-            let takes = 1 + noted.aside.len() + noted.done.len() / 4;
-            match parts.last_mut().filter(|_| takes <= room) {
-                Some(part) => part.push(noted),
-                None => {
-                    parts.push(vec![noted]);
-                    room = MOST;
+            match parts.last_mut() {
+                Some(part) => {
+                    part.push(noted);
+                    if !Self::fit(part) {
+                        let last = part.pop().into_iter().collect();
+                        parts.push(last);
+                    }
                 }
+                None => parts.push(vec![noted]),
             }
-            room = room.saturating_sub(takes);
         }
         parts
     }

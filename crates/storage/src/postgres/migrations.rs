@@ -17,7 +17,7 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 19] = [
+const STEPS: [&str; 20] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -100,8 +100,17 @@ const STEPS: [&str; 19] = [
     )",
     "CREATE INDEX calls_by_operation ON calls (operation_id, called_at)",
     "CREATE INDEX calls_by_time ON calls (called_at)",
-    // What the events of partners, keys and applications say besides.
-    "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid",
+    // What the events of partners, keys, applications and endpoints say besides.
+    "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid, ADD COLUMN endpoint_id uuid",
+    // Endpoints of webhooks with their progress, and which process serves one until when, by the database's clock.
+    "CREATE TABLE webhooks (
+        endpoint_id uuid NOT NULL PRIMARY KEY,
+        body bytea NOT NULL,
+        progress bytea,
+        ordered_at timestamptz NOT NULL,
+        holder uuid,
+        held_until timestamptz
+    )",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.

@@ -9,12 +9,13 @@ use super::rows::{KeyBody, kept, micros, nanos, sealed};
 use super::session::{Parameter, Session, columns};
 use super::statements as sql;
 use super::view::{Stored, Versions};
-use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
+use crate::records::{ChangeRecord, EndpointRecord, KeyRow, PartnerRecord, ProgressRecord, TermsRecord, Time};
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::event::Subject;
 use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::view::{Overlay, View as _};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, Timestamp};
+use lendpay_domain::webhook::Webhook;
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -44,6 +45,7 @@ pub(super) async fn write(
         writer.keys(),
         writer.applications(),
         writer.offers(),
+        writer.webhooks(),
         writer.changes(changes, &ordered),
     )?;
     Ok(())
@@ -150,6 +152,26 @@ impl Writer<'_> {
         .await
     }
 
+    async fn webhooks(&self) -> Result<(), DbError> {
+        let (mut rows, mut deleted) = (Vec::new(), Vec::new());
+        for (id, webhook) in &self.view.tables.webhooks {
+            let version = self.versions.webhooks.get(id).copied();
+            match webhook {
+                Some(Webhook { endpoint, progress }) => {
+                    let progress = progress.as_ref().map(|progress| sealed(&ProgressRecord::from(progress))).transpose()?;
+                    rows.push(((id.uuid(), sealed(&EndpointRecord::from(endpoint))?, progress), version));
+                }
+                // One that this group has added and deleted has no row.
+                None => deleted.extend(version.map(|version| (id.uuid(), version))),
+            }
+        }
+        let statements = [sql::INSERT_WEBHOOKS, sql::UPDATE_WEBHOOKS];
+        self.put(statements, rows, |rows| columns!(rows, |it| it.0, &it.1[..], it.2.as_deref())).await?;
+        deleted.sort_unstable();
+        let values = columns!(deleted, |it| it.0, it.1);
+        self.session.change(sql::DELETE_WEBHOOKS, deleted.len(), values).await
+    }
+
     /// Writes every change, and the buyers that were created. The change that created a buyer is in the buyer's row only.
     async fn changes(&self, changes: &[Pending], ordered: &[Timestamp]) -> Result<(), DbError> {
         let (mut rows, mut buyers) = (Vec::new(), Vec::new());
@@ -167,13 +189,13 @@ impl Writer<'_> {
                 buyers.push((partner.uuid(), buyer.uuid(), number, body.take()));
             }
             let event = record.subject();
-            let (partner, subject) = (event.map(|(partner, _)| partner.uuid()), event.map(|(_, subject)| subject));
+            let (partner, subject) = (event.and_then(|(partner, _)| partner), event.map(|(_, subject)| subject));
             rows.push((
                 id,
                 *sequence,
                 *ordered,
                 *cause,
-                partner,
+                partner.map(PartnerId::uuid),
                 subject.map_or_else(Columns::default, columns_of),
                 body,
             ));
@@ -197,6 +219,7 @@ impl Writer<'_> {
             it.6.as_deref(),
             it.5.event_type,
             it.5.key,
+            it.5.endpoint,
         );
         tokio::try_join!(
             biased;
@@ -216,6 +239,7 @@ struct Columns {
     buyer: Option<Uuid>,
     event_type: Option<&'static str>,
     key: Option<Uuid>,
+    endpoint: Option<Uuid>,
 }
 
 fn columns_of(subject: Subject) -> Columns {
@@ -228,7 +252,8 @@ fn columns_of(subject: Subject) -> Columns {
         | Subject::KeyCreated(_)
         | Subject::KeyExpirySet(_)
         | Subject::KeyRevoked(_)
-        | Subject::ApplicationCreated(_) => (None, Some(subject.event_type())),
+        | Subject::ApplicationCreated(_)
+        | Subject::Webhook(..) => (None, Some(subject.event_type())),
     };
     Columns {
         application: application.map(ApplicationId::uuid),
@@ -237,5 +262,6 @@ fn columns_of(subject: Subject) -> Columns {
         buyer: buyer.map(BuyerId::uuid),
         event_type,
         key: subject.key().map(KeyId::uuid),
+        endpoint: subject.endpoint().map(EndpointId::uuid),
     }
 }

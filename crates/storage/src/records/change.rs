@@ -2,17 +2,19 @@
 //! its typed columns.
 
 use super::codes::{ActorCode, status_code, status_of};
+use super::webhook::{EndpointRecord, NotedRecord, StepCode, owner_code, owner_of};
 use super::{DescriptionRecord, KeyRow, PartnerRecord, TermsRecord, Time};
 use crate::codec::CodecError;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::KeyHash;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
+use lendpay_domain::webhook::Noted;
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A change with its cause. The sequence is kept beside it.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry<'a> {
     #[serde(borrow)]
     cause: Option<CauseRecord<'a>>,
@@ -37,7 +39,7 @@ pub(crate) struct OfferIds {
 }
 
 /// The order of the variants and of their fields is the format.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ChangeRecord<'a> {
     PartnerPut(#[serde(borrow)] PartnerRecord<'a>),
     KeyAdded(#[serde(borrow)] KeyRow<'a>),
@@ -85,6 +87,16 @@ pub(crate) enum ChangeRecord<'a> {
         key: [u8; 16],
         at: Time,
     },
+    EndpointPut {
+        #[serde(borrow)]
+        endpoint: EndpointRecord<'a>,
+        step: StepCode,
+    },
+    EndpointDeleted {
+        partner: Option<[u8; 16]>,
+        endpoint: [u8; 16],
+    },
+    DeliveriesNoted(Vec<NotedRecord>),
 }
 
 impl<'a> From<&'a Record> for Entry<'a> {
@@ -170,6 +182,13 @@ impl<'a> From<&'a Change> for ChangeRecord<'a> {
                 fingerprint: fingerprint.map(Fingerprint::to_bytes),
                 description: description.as_ref().into(),
             },
+            Change::EndpointPut { endpoint, step } => {
+                Self::EndpointPut { endpoint: endpoint.as_ref().into(), step: (*step).into() }
+            }
+            Change::EndpointDeleted { owner, endpoint } => {
+                Self::EndpointDeleted { partner: owner_code(*owner), endpoint: endpoint.to_bytes() }
+            }
+            Change::DeliveriesNoted(all) => Self::DeliveriesNoted(all.iter().map(NotedRecord::from).collect()),
         }
     }
 }
@@ -214,6 +233,15 @@ impl TryFrom<ChangeRecord<'_>> for Change {
                 fingerprint: fingerprint.map(Fingerprint::from_bytes),
                 at: at.try_into()?,
             },
+            ChangeRecord::EndpointPut { endpoint, step } => {
+                Self::EndpointPut { endpoint: Box::new(endpoint.try_into()?), step: step.into() }
+            }
+            ChangeRecord::EndpointDeleted { partner, endpoint } => {
+                Self::EndpointDeleted { owner: owner_of(partner), endpoint: EndpointId::from_bytes(endpoint) }
+            }
+            ChangeRecord::DeliveriesNoted(all) => {
+                Self::DeliveriesNoted(all.into_iter().map(Noted::try_from).collect::<Result<_, _>>()?)
+            }
         })
     }
 }
