@@ -120,7 +120,9 @@ fn with_as_many_set_aside_as_may_be_the_endpoint_waits() {
         if seconds > 0 {
             assert_eq!(due(&mut course, seconds).len(), 5);
         }
-        sequences.for_each(|sequence| drop(fail(&mut course, sequence, seconds)));
+        for sequence in sequences {
+            fail(&mut course, sequence, seconds);
+        }
     }
     assert_eq!((course.aside(), course.cursor(), due(&mut course, 100)), (5, 5, vec![]));
     assert_eq!(due(&mut course, 155), [1, 2, 3, 4, 5]);
@@ -191,7 +193,8 @@ fn what_is_held_is_bounded() {
         next += more.len() as u64;
         course.read(&more, next);
     }
-    assert_eq!((course.ahead.len(), course.cursor()), (AHEAD, 0));
+    // All but the one that failed.
+    assert_eq!((course.ahead.len(), course.cursor()), (AHEAD - 1, 0));
 }
 
 /// What a receiver and a store would see of a history in which deliveries succeed or fail by chance, and the process is
