@@ -82,7 +82,7 @@ pub(super) fn event_list() -> Vec<Example> {
         replaced: None,
     };
     let history = HistoryId::new(uuid!("9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42"));
-    last_page(EventList::from(EventPage { history, last: 41, events: vec![event], next: None }))
+    last_page(EventList::from(EventPage { history, last: 41, seen: 41, events: vec![event], next: None }))
 }
 
 /// Payloads for CreateBuyer.
