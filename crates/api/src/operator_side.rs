@@ -29,14 +29,23 @@ use crate::operations::operator::put_offer::PutOfferApi;
 use crate::operations::operator::put_offers::{PutOffers, PutOffersApi};
 use crate::operations::operator::put_partner::PutPartnerApi;
 use crate::operations::operator::revoke_key::RevokeKeyApi;
+use crate::operations::operator::webhooks::add::AddWebhookApi;
+use crate::operations::operator::webhooks::change::ChangeWebhookApi;
+use crate::operations::operator::webhooks::delete::DeleteWebhookApi;
+use crate::operations::operator::webhooks::get::GetWebhookApi;
+use crate::operations::operator::webhooks::list::ListWebhooksApi;
+use crate::operations::operator::webhooks::rotate::RotateWebhookApi;
+use crate::operations::operator::webhooks::test::TestWebhookApi;
 use crate::operator_hosts::{Hosts, Named};
 use crate::operators::Operators;
 use crate::rate_limit::Failures;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::trace::Traces;
+use crate::webhook_secrets::SecretKeys;
 use lendpay_domain::Store;
 use lendpay_domain::log::Log;
+use lendpay_domain::webhook::Deliveries;
 use poem::{Endpoint, Response, Route};
 use poem_openapi::OpenApiService;
 use std::sync::Arc;
@@ -54,12 +63,25 @@ pub struct OperatorSettings<S> {
     pub reason: fn(&S) -> Option<String>,
     /// The log of a store that has one of its own, for backups.
     pub log: Option<Arc<dyn Log>>,
+    /// What webhooks need; without it they are off.
+    pub webhooks: Option<WebhookSettings>,
     /// Set when the service is about to end: it is not ready any more, though it still answers.
     pub stopping: Arc<AtomicBool>,
     /// Writes what `/metrics` answers, in Prometheus' text format.
     pub metrics: WriteMetrics,
     /// Who collects traces.
     pub traces: Option<Arc<dyn Traces>>,
+}
+
+/// What webhooks need.
+#[derive(Clone)]
+pub struct WebhookSettings {
+    /// The keys that secrets are encrypted with.
+    pub keys: Arc<SecretKeys>,
+    /// Delivery in this process.
+    pub deliveries: Arc<dyn Deliveries>,
+    /// Whether an endpoint may have an address with http, for tests and sandboxes.
+    pub plain_http: bool,
 }
 
 /// The operations with a key. The document lists them in this order.
@@ -69,6 +91,10 @@ pub(crate) type Operations<S> = (
     (PutApplicationApi<S>, ListApplicationsApi<S>, GetApplicationApi<S>),
     (PutOfferApi<S>, PutOffersApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
     (ListBuyersApi<S>, GetBuyerApi<S>),
+    (
+        (AddWebhookApi<S>, ListWebhooksApi<S>, GetWebhookApi<S>),
+        (ChangeWebhookApi<S>, RotateWebhookApi<S>, TestWebhookApi<S>, DeleteWebhookApi<S>),
+    ),
     (ListEventsApi<S>, GetOperationApi<S>, ExportApi<S>),
     (CopyLogApi<S>, NoteBackupApi<S>),
 );
@@ -88,6 +114,10 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
             MoveOfferApi(o()),
         ),
         (ListBuyersApi(o()), GetBuyerApi(o())),
+        (
+            (AddWebhookApi(o()), ListWebhooksApi(o()), GetWebhookApi(o())),
+            (ChangeWebhookApi(o()), RotateWebhookApi(o()), TestWebhookApi(o()), DeleteWebhookApi(o())),
+        ),
         (ListEventsApi(o()), GetOperationApi(o()), ExportApi { operator: o(), reason }),
         (CopyLogApi(o()), NoteBackupApi(o())),
     )
@@ -100,8 +130,9 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces } = settings;
-    let operator = Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log });
+    let OperatorSettings { operators, hosts, limits, reason, log, webhooks, stopping, metrics, traces } = settings;
+    let (store_of, failures) = (Arc::clone(&store), Failures::default());
+    let operator = Arc::new(Operator { store: store_of, operators, failures, log, webhooks });
     let document = operator::document();
     let (pages, mut routes) = document.pages().add(Route::new(), "/operator");
     routes.extend(document.routes(Side::Operator));

@@ -1,5 +1,6 @@
 //! The OpenAPI documents: described without a store, finished, the same bytes in every process.
 
+mod endpoint_examples;
 mod examples;
 mod finish;
 mod no_store;

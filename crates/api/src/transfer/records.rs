@@ -2,6 +2,7 @@
 
 use super::Counts;
 use super::values::{DescriptionLine, TermsLine, bytes};
+use super::webhooks::{EndpointLine, NotedLine, owner};
 use crate::hex;
 use crate::wire::offer::Status;
 use crate::wire::party::{Access, Area};
@@ -11,7 +12,8 @@ use lendpay_domain::event::Actor;
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
+use lendpay_domain::webhook::Step;
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -81,6 +83,23 @@ pub(super) enum Line {
         description: DescriptionLine,
         fingerprint: Option<String>,
         at: Time,
+    },
+    Webhook {
+        sequence: Option<u64>,
+        cause: Option<CauseLine>,
+        step: String,
+        endpoint: EndpointLine,
+    },
+    WebhookDeleted {
+        sequence: Option<u64>,
+        cause: Option<CauseLine>,
+        partner_id: Option<Uuid>,
+        endpoint_id: Uuid,
+    },
+    Deliveries {
+        sequence: Option<u64>,
+        cause: Option<CauseLine>,
+        endpoints: Vec<NotedLine>,
     },
     End(End),
     Error {
@@ -155,8 +174,21 @@ pub(super) struct NotARecord;
 
 impl Line {
     /// The kinds of records: the names of the members.
-    pub(super) const KINDS: [&str; 10] =
-        ["partner", "key", "keyRevoked", "keyExpiry", "keyUsed", "application", "offer", "terms", "move", "buyer"];
+    pub(super) const KINDS: [&str; 13] = [
+        "partner",
+        "key",
+        "keyRevoked",
+        "keyExpiry",
+        "keyUsed",
+        "application",
+        "offer",
+        "terms",
+        "move",
+        "buyer",
+        "webhook",
+        "webhookDeleted",
+        "deliveries",
+    ];
 
     /// Counts the line, which is a record's.
     pub(super) fn count(&self, counts: &mut Counts) {
@@ -172,6 +204,9 @@ impl Line {
             Self::Terms { .. } => "terms",
             Self::Move { .. } => "move",
             Self::Buyer { .. } => "buyer",
+            Self::Webhook { .. } => "webhook",
+            Self::WebhookDeleted { .. } => "webhookDeleted",
+            Self::Deliveries { .. } => "deliveries",
         };
         *counts.get_mut(kind).expect("every kind is in KINDS") += 1;
     }
@@ -239,6 +274,17 @@ impl From<&Record> for Line {
                 fingerprint: fingerprint.map(|print| hex::write(&print.to_bytes())),
                 at: Time(*at),
             },
+            Change::EndpointPut { endpoint, step } => {
+                let (step, endpoint) = (step.event_type().to_owned(), endpoint.as_ref().into());
+                Self::Webhook { sequence, cause, step, endpoint }
+            }
+            Change::EndpointDeleted { owner, endpoint } => {
+                let partner_id = owner.partner().map(PartnerId::uuid);
+                Self::WebhookDeleted { sequence, cause, partner_id, endpoint_id: endpoint.uuid() }
+            }
+            Change::DeliveriesNoted(all) => {
+                Self::Deliveries { sequence, cause, endpoints: all.iter().map(NotedLine::from).collect() }
+            }
         }
     }
 }
@@ -300,6 +346,18 @@ impl Line {
                 let fingerprint = fingerprint.map(|print| bytes(&print)).transpose()?.map(Fingerprint::from_bytes);
                 let description = Arc::new(description.into());
                 (sequence, cause, Change::BuyerCreated { partner, buyer, description, fingerprint, at: at.0 })
+            }
+            Self::Webhook { sequence, cause, step, endpoint } => {
+                let step = Step::named(&step).filter(|step| *step != Step::Deleted).ok_or(NotARecord)?;
+                (sequence, cause, Change::EndpointPut { endpoint: endpoint.endpoint()?.into(), step })
+            }
+            Self::WebhookDeleted { sequence, cause, partner_id, endpoint_id } => {
+                let (owner, endpoint) = (owner(partner_id), EndpointId::new(endpoint_id));
+                (sequence, cause, Change::EndpointDeleted { owner, endpoint })
+            }
+            Self::Deliveries { sequence, cause, endpoints } => {
+                let all = endpoints.into_iter().map(NotedLine::noted).collect::<Result<_, _>>()?;
+                (sequence, cause, Change::DeliveriesNoted(all))
             }
         };
         Ok(Record { sequence, cause: cause.map(CauseLine::cause).transpose()?, change })

@@ -5,6 +5,7 @@
 pub(crate) mod application;
 pub(crate) mod backup;
 pub(crate) mod buyer;
+pub(crate) mod endpoint;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod fields;

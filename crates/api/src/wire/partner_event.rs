@@ -1,8 +1,8 @@
-//! Events as partners see them (contract 2.10, 2.13): their own, and of the types that are listed here.
+//! Events as partners see them (contract 2.10, 2.13): their own, and of the types that areas show.
 
 use super::time::Time;
 use super::wire_type;
-use lendpay_domain::event::{self, Actor, EventPage};
+use lendpay_domain::event::{self, Actor, EventPage, Subject};
 use lendpay_domain::key::{Area, Areas};
 use lendpay_domain::query::EventTypes;
 use poem_openapi::Object;
@@ -10,25 +10,14 @@ use poem_openapi::registry::MetaSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Of offers. Types that only the operator sees (contract 2.14) are not here.
-const OF_OFFERS: [&str; 6] =
-    ["offer.created", "offer.accepted", "offer.declined", "offer.expired", "offer.advanced", "offer.archived"];
-
-/// Of buyers.
-const OF_BUYERS: [&str; 1] = ["buyer.created"];
-
+/// The types that partners see.
 fn names() -> impl Iterator<Item = &'static str> {
-    OF_OFFERS.into_iter().chain(OF_BUYERS)
+    Subject::TYPES.into_iter().filter(|name| Area::of_event(name).is_some())
 }
 
 /// The types that somebody with these areas sees.
 pub(crate) fn types_seen(areas: Areas) -> EventTypes {
-    EventTypes::those(|name| {
-        areas.iter().any(|area| match area {
-            Area::Lending => OF_OFFERS.contains(&name),
-            Area::Payments => OF_BUYERS.contains(&name),
-        })
-    })
+    EventTypes::those(|name| Area::of_event(name).is_some_and(|area| areas.contains(area)))
 }
 
 /// Reads the name of a type.

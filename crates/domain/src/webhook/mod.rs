@@ -272,6 +272,16 @@ impl Step {
         Self::Disabled,
         Self::Deleted,
     ];
+
+    /// The type of its event.
+    pub const fn event_type(self) -> &'static str {
+        Subject::Webhook(EndpointId::from_bytes([0; 16]), self).event_type()
+    }
+
+    /// The step with this type of event.
+    pub fn named(event_type: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|step| step.event_type() == event_type)
+    }
 }
 
 /// What events are in order for.

@@ -45,16 +45,15 @@ impl EndpointUrl {
     /// The most characters.
     pub const LONGEST: usize = 2_000;
 
-    /// Checks an address that somebody sends. `plain` allows `http`, for tests and sandboxes.
+    /// The address, if it may be used now. `plain` allows `http`, for tests and sandboxes.
     ///
     /// # Errors
-    /// If it is not acceptable.
-    pub fn from_input(text: &str, plain: bool) -> Result<Self, BadUrl> {
-        let url = Self::parse(text)?;
-        if url.0.starts_with("https:") || plain { Ok(url) } else { Err(BadUrl::Scheme) }
+    /// If its scheme is not allowed.
+    pub fn allowed(self, plain: bool) -> Result<Self, BadUrl> {
+        if plain || self.0.starts_with("https:") { Ok(self) } else { Err(BadUrl::Scheme) }
     }
 
-    /// Checks an address that was stored, with either scheme.
+    /// Checks an address, with either scheme.
     ///
     /// # Errors
     /// If it is not acceptable.
@@ -90,10 +89,14 @@ impl EndpointUrl {
 mod tests {
     use super::*;
 
+    fn check(text: &str, plain: bool) -> Result<EndpointUrl, BadUrl> {
+        EndpointUrl::parse(text)?.allowed(plain)
+    }
+
     #[test]
     fn an_address_is_https_with_a_host_and_without_credentials() {
         for good in ["https://a.example/hooks?tenant=7", "https://a.example:8443/", "https://[2001:db8::1]/x"] {
-            assert_eq!(EndpointUrl::from_input(good, false).as_ref().map(EndpointUrl::as_str), Ok(good));
+            assert_eq!(check(good, false).as_ref().map(EndpointUrl::as_str), Ok(good));
         }
         let long = format!("https://a.example/{}", "x".repeat(EndpointUrl::LONGEST));
         let escaped = format!("https://a.example/{}", "é".repeat(900));
@@ -116,15 +119,15 @@ mod tests {
             (long.as_str(), BadUrl::Length),
             (escaped.as_str(), BadUrl::Length),
         ] {
-            assert_eq!(EndpointUrl::from_input(bad, false), Err(problem), "{bad}");
+            assert_eq!(check(bad, false), Err(problem), "{bad}");
         }
     }
 
     #[test]
     fn a_setting_allows_http_and_nothing_else() {
-        assert!(EndpointUrl::from_input("http://127.0.0.1:8080/", true).is_ok());
+        assert!(check("http://127.0.0.1:8080/", true).is_ok());
         for bad in ["ftp://a.example/", "http://user@a.example/", "http://a.example:0/"] {
-            assert!(EndpointUrl::from_input(bad, true).is_err(), "{bad}");
+            assert!(check(bad, true).is_err(), "{bad}");
         }
     }
 
@@ -132,7 +135,7 @@ mod tests {
     #[test]
     fn other_spellings_of_a_host_are_kept_in_the_usual_one() {
         for spelling in ["https://0x7f.1/", "https://0177.0.0.1/", "https://2130706433/", "HTTPS://127.0.0.1"] {
-            let url = EndpointUrl::from_input(spelling, false).expect("an address");
+            let url = check(spelling, false).expect("an address");
             assert_eq!(url.as_str(), "https://127.0.0.1/", "{spelling}");
             assert_eq!(EndpointUrl::parse(url.as_str()), Ok(url));
         }

@@ -211,8 +211,7 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     let endpoint = row.get::<Option<Uuid>>()?.map(EndpointId::new);
     if let (Some(endpoint), Some(event_type), None, None, None, None) = (endpoint, event_type, application, buyer, status, key)
     {
-        let step = Step::ALL.into_iter().find(|step| Subject::Webhook(endpoint, *step).event_type() == event_type);
-        let event = Some((partner, Subject::Webhook(endpoint, step.ok_or(Damaged)?)));
+        let event = Some((partner, Subject::Webhook(endpoint, Step::named(event_type).ok_or(Damaged)?)));
         return Ok(ChangeRow { sequence, cause, event });
     }
     let subject = match (event_type, application, offer, status, buyer, key.map(KeyId::new)) {

@@ -28,11 +28,13 @@ pub(crate) mod put_offers;
 pub(crate) mod put_partner;
 mod request;
 pub(crate) mod revoke_key;
+pub(crate) mod webhooks;
 
 use super::{Body, Failed, OfferPath, Operation, Parameter, PathId, PathIds};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::operator_failure::{OperatorFailure, Resource};
+use crate::operator_side::WebhookSettings;
 use crate::operators::Operators;
 use crate::rate_limit::Failures;
 use crate::wire::json::Json;
@@ -40,7 +42,7 @@ use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::log::Log;
 use lendpay_domain::operator::Role;
-use lendpay_domain::store::{Calls, Commands, Exports, Queries};
+use lendpay_domain::store::{Calls, Commands, Exports, Queries, Webhooks};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
 use request::OperatorRequest;
 use std::sync::Arc;
@@ -52,12 +54,19 @@ pub(crate) struct Operator<S> {
     pub failures: Failures,
     /// The store's own log, if it has one.
     pub log: Option<Arc<dyn Log>>,
+    /// What webhooks need, if they are on.
+    pub webhooks: Option<WebhookSettings>,
 }
 
 impl<S> Operator<S> {
     /// The store's own log.
     fn log(&self) -> Result<&Arc<dyn Log>, Failure> {
         self.log.as_ref().ok_or_else(|| OperatorFailure::NoLog.into())
+    }
+
+    /// What webhooks need.
+    fn webhooks(&self) -> Result<&WebhookSettings, Failure> {
+        self.webhooks.as_ref().ok_or_else(|| OperatorFailure::WebhooksOff.into())
     }
 
     /// The store, for who has a key, and a role that suffices, and asks with the parameters of the operation. Notes who
@@ -124,6 +133,8 @@ pub(crate) enum Tag {
     Offers,
     /// Companies that partners have registered.
     Buyers,
+    /// Endpoints that events are sent to.
+    Webhooks,
     /// Events, the export and the backup.
     Data,
     /// The state of the service. These need no key.
