@@ -57,6 +57,7 @@ fn run() -> Result<ExitCode, String> {
         Command::Buyer(command) => client::buyer(&command),
         Command::Events(command) => client::events(&command),
         Command::Operation(command) => client::operation(&command),
+        Command::Webhook(command) => client::webhook(&command),
         Command::Operator(command) => client::operator(&command),
         Command::Health(command) => client::health(&command),
         Command::Completions(command) => completions::run(&command, examples::command::<CommandLine>()),

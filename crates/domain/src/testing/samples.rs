@@ -5,7 +5,8 @@ use crate::buyer_checks::{BuyerChecks, check};
 use crate::calls::Call;
 use crate::change::{Cause, Change, OfferKey, Record};
 use crate::command::{
-    AddKey, CreateBuyer, ExpireKey, MoveOffer, PutApplication, PutOffer, PutPartner, RevokeKey, Stamp,
+    AddEndpoint, AddKey, ChangeEndpoint, CreateBuyer, EndpointChange, ExpireKey, MoveOffer, PutApplication, PutOffer,
+    PutPartner, RevokeKey, Stamp,
 };
 use crate::decimal::{Amount, Rate};
 use crate::event::Actor;
@@ -244,6 +245,16 @@ pub fn endpoint(p: u64, n: u64) -> Endpoint {
         created_at: at(0),
         secrets: Secrets { current: Some(sealed(n)), former: None },
     }
+}
+
+/// Adds an endpoint, which gets the events after sequence 3.
+pub fn add_endpoint(endpoint: Endpoint) -> AddEndpoint {
+    AddEndpoint { endpoint, after: 3, stamp: operator(0) }
+}
+
+/// Changes endpoint `n`.
+pub fn change_endpoint(n: u64, to: EndpointChange) -> ChangeEndpoint {
+    ChangeEndpoint { id: endpoint_id(n), to, stamp: operator(9) }
 }
 
 /// An encrypted secret with number `n`.

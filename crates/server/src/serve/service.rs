@@ -10,7 +10,8 @@ use crate::system_clock::SystemClock;
 use crate::telemetry::{self, Log};
 use lendpay_api::sandbox::Sandbox;
 use lendpay_api::{
-    Clock, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side, operator_side,
+    Clock, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, WebhookSettings, counted_partner_side,
+    operator_side,
 };
 use poem::EndpointExt as _;
 use std::convert::Infallible;
@@ -46,6 +47,7 @@ pub struct Parts {
     pub dropped_lines: Arc<AtomicU64>,
     pub clock: Arc<dyn Clock>,
     pub sandbox: Option<Arc<dyn Sandbox>>,
+    pub webhooks: Option<WebhookSettings>,
 }
 
 impl Parts {
@@ -53,7 +55,17 @@ impl Parts {
     pub fn of_partners(partners: Socket, settings: &Common, log: &Log) -> Result<Self, String> {
         let (traces, dropped_lines) = (telemetry::traces(settings)?, log.dropped());
         let clock = Arc::new(SystemClock);
-        Ok(Self { partners, operator: None, oauth: None, tls: None, traces, dropped_lines, clock, sandbox: None })
+        Ok(Self {
+            partners,
+            operator: None,
+            oauth: None,
+            tls: None,
+            traces,
+            dropped_lines,
+            clock,
+            sandbox: None,
+            webhooks: None,
+        })
     }
 }
 
@@ -71,7 +83,7 @@ pub struct Service<S> {
 impl<S: Kept> Service<S> {
     /// Lets clients connect. Signals end [`run`](Self::run) from now on.
     pub fn start(parts: Parts, store: S, settings: &Common) -> Result<Self, String> {
-        let Parts { partners, operator, oauth, tls, traces, dropped_lines, clock, sandbox } = parts;
+        let Parts { partners, operator, oauth, tls, traces, dropped_lines, clock, sandbox, webhooks } = parts;
         let (store, stopping, signals) = (Arc::new(store), Arc::default(), StopSignals::listen()?);
         let limits = Limits { request_time: settings.request_timeout };
         let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
@@ -128,7 +140,8 @@ impl<S: Kept> Service<S> {
                 (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));
             let metrics = Arc::new(move || metrics.write());
             let log = store.log().map(|(log, _)| log);
-            let settings = OperatorSettings { operators, hosts, limits, reason, log, stopping, metrics, traces };
+            let settings =
+                OperatorSettings { operators, hosts, limits, reason, log, webhooks, stopping, metrics, traces };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
             Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };

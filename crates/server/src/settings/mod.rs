@@ -8,6 +8,7 @@ mod service;
 mod store;
 mod transfer;
 mod values;
+mod webhooks;
 
 pub use oauth::OAuthSettings;
 pub use operator::{Access, OperatorSide};
