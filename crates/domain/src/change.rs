@@ -9,8 +9,8 @@ use crate::idempotency::Fingerprint;
 use crate::key::{KeyHash, KeyRecord};
 use crate::offer::{Status, Terms};
 use crate::partner::Partner;
-use crate::webhook::{Endpoint, Noted, Owner, Step};
-use crate::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::webhook::{Endpoint, Noted, Step};
+use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::sync::Arc;
 
 /// What caused a change.
@@ -116,19 +116,12 @@ pub enum Change {
         /// When.
         at: Timestamp,
     },
-    /// An endpoint of webhooks was added, or has other values.
+    /// An endpoint of webhooks was added, has other values, or was deleted.
     EndpointPut {
         /// The endpoint as it is now.
         endpoint: Box<Endpoint>,
-        /// What was done; not that it was deleted.
+        /// What was done.
         step: Step,
-    },
-    /// An endpoint of webhooks was deleted, with its progress.
-    EndpointDeleted {
-        /// Whose it was.
-        owner: Owner,
-        /// The endpoint.
-        endpoint: EndpointId,
     },
     /// Deliveries of webhooks have come so far. This is no public event, and it has no cause.
     DeliveriesNoted(Vec<Noted>),
@@ -144,7 +137,6 @@ impl Change {
             | Self::TermsReplaced { before: Some(_), .. }
             | Self::KeyExpirySet { .. }
             | Self::EndpointPut { .. }
-            | Self::EndpointDeleted { .. }
             | Self::BuyerCreated { .. } => true,
             Self::PartnerPut(_)
             | Self::KeyAdded(_)
@@ -175,7 +167,6 @@ impl Change {
             | Self::ApplicationPut { .. }
             | Self::TermsReplaced { .. }
             | Self::EndpointPut { .. }
-            | Self::EndpointDeleted { .. }
             | Self::DeliveriesNoted(_) => None,
         }
     }
@@ -235,9 +226,6 @@ impl Record {
             Change::EndpointPut { endpoint, step } => {
                 return Some((endpoint.owner.partner(), Subject::Webhook(endpoint.id, *step)));
             }
-            Change::EndpointDeleted { owner, endpoint } => {
-                return Some((owner.partner(), Subject::Webhook(*endpoint, Step::Deleted)));
-            }
             Change::KeyUsed { .. } | Change::TermsReplaced { before: None, .. } | Change::DeliveriesNoted(_) => {
                 return None;
             }
@@ -257,10 +245,9 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::imports::{
-        base, buyer, created, endpoint_deleted, endpoint_put, moved, progress, terms_replaced,
-    };
+    use crate::testing::imports::{base, buyer, created, endpoint_put, moved, progress, terms_replaced};
     use crate::testing::samples::*;
+    use crate::webhook::Owner;
 
     #[test]
     fn each_change_has_its_event() {
@@ -283,7 +270,6 @@ mod tests {
             (moved(offer_key(1, 2), Status::Archived), Some(offer_key(1, 2).reached(Status::Archived))),
             (buyer(1, 2, description()), Some(Subject::Buyer(buyer_id(2)))),
             (endpoint_put(1, 2, Step::Paused), Some(Subject::Webhook(endpoint_id(2), Step::Paused))),
-            (endpoint_deleted(1, 2), Some(Subject::Webhook(endpoint_id(2), Step::Deleted))),
             (progress(2, 7), None),
         ] {
             let found = record(3, change);

@@ -87,8 +87,6 @@ const REPEATED: Admit = Err(AdmitError::Rejected("its subject is there already")
 
 const NO_ENDPOINT: Admit = Err(AdmitError::Rejected("its endpoint is not there"));
 
-const OTHER_OWNER: Admit = Err(AdmitError::Rejected("its endpoint has another owner"));
-
 fn reject(why: &'static str) -> Admit {
     Err(AdmitError::Rejected(why))
 }
@@ -148,11 +146,6 @@ impl Admission {
                 None => self.buyer(*partner, description, view),
             },
             Change::EndpointPut { endpoint, step } => self.endpoint(endpoint, *step, view),
-            Change::EndpointDeleted { owner, endpoint } => match view.webhook(*endpoint)? {
-                None => NO_ENDPOINT,
-                Some(webhook) if webhook.endpoint.owner != *owner => OTHER_OWNER,
-                Some(_) => self.added_before(self.endpoints.contains(endpoint)),
-            },
             Change::DeliveriesNoted(all) => self.progress(all, view),
         }?;
         if !add {
@@ -271,8 +264,11 @@ impl Admission {
             has_partner(partner, view)?;
         }
         match view.webhook(endpoint.id)? {
-            Some(before) if before.endpoint.owner != endpoint.owner => OTHER_OWNER,
-            Some(_) => self.added_before(self.endpoints.contains(&endpoint.id)),
+            Some(before) if before.endpoint.owner != endpoint.owner => reject("its endpoint has another owner"),
+            Some(before) if self.endpoints.contains(&endpoint.id) => {
+                if before.there().is_some() { Ok(true) } else { NO_ENDPOINT }
+            }
+            Some(_) => self.there_before(),
             None if step != Step::Created => NO_ENDPOINT,
             None => {
                 self.endpoints.insert(endpoint.id);
@@ -328,7 +324,6 @@ pub fn reads_of(change: &Change, reads: &mut Reads) {
             reads.partners.extend(endpoint.owner.partner());
             reads.endpoints.push(endpoint.id);
         }
-        Change::EndpointDeleted { endpoint, .. } => reads.endpoints.push(*endpoint),
         Change::DeliveriesNoted(all) => reads.endpoints.extend(all.iter().map(|noted| noted.endpoint)),
     }
 }

@@ -15,7 +15,7 @@ use crate::key::{KeyHash, KeyRecord};
 use crate::life_cycle::{Standing, Transition};
 use crate::offer::{Offer, Terms};
 use crate::partner::Partner;
-use crate::webhook::Webhook;
+use crate::webhook::{State, Webhook};
 use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashMap;
 use std::fmt;
@@ -107,7 +107,7 @@ pub trait View {
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<Self::Terms>>;
     /// A partner's buyer.
     fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<Self::Buyer>>;
-    /// An endpoint of webhooks, with its progress.
+    /// An endpoint of webhooks, with its progress; also one that was deleted.
     fn webhook(&self, id: EndpointId) -> Found<Webhook>;
 
     /// The terms of an offer that was found; `None` if the view has only the place where they are.
@@ -182,8 +182,8 @@ pub struct Tables<T, B> {
     pub offers: HashMap<(ApplicationId, OfferId), StoredOffer<T>>,
     /// Buyers, by partner and id.
     pub buyers: HashMap<(PartnerId, BuyerId), StoredBuyer<B>>,
-    /// Endpoints of webhooks; `None` for those that were deleted.
-    pub webhooks: HashMap<EndpointId, Option<Webhook>>,
+    /// Endpoints of webhooks, those that were deleted too.
+    pub webhooks: HashMap<EndpointId, Webhook>,
     /// Which partner is which client.
     pub clients: HashMap<String, PartnerId>,
     hashes: HashMap<KeyHash, (PartnerId, KeyId)>,
@@ -311,17 +311,16 @@ impl<V: View> Overlay<V> {
                 self.tables.buyers.insert((partner, *id), stored);
             }
             Change::EndpointPut { endpoint, step: _ } => {
-                let progress = self.webhook(endpoint.id)?.and_then(|before| before.progress);
-                let webhook = Webhook { endpoint: (**endpoint).clone(), progress };
-                self.tables.webhooks.insert(endpoint.id, Some(webhook));
+                let before = self.webhook(endpoint.id)?.filter(|_| endpoint.set != State::Deleted);
+                let progress = before.and_then(|before| before.progress);
+                self.tables.webhooks.insert(endpoint.id, Webhook { endpoint: (**endpoint).clone(), progress });
             }
-            Change::EndpointDeleted { endpoint, .. } => drop(self.tables.webhooks.insert(*endpoint, None)),
             Change::DeliveriesNoted(all) => {
                 for noted in all {
                     // A replay can meet the progress of an endpoint that the index knows as deleted.
-                    let Some(mut webhook) = self.webhook(noted.endpoint)? else { continue };
+                    let Some(mut webhook) = self.webhook(noted.endpoint)?.and_then(Webhook::there) else { continue };
                     webhook.progress.get_or_insert_default().note(noted);
-                    self.tables.webhooks.insert(noted.endpoint, Some(webhook));
+                    self.tables.webhooks.insert(noted.endpoint, webhook);
                 }
             }
         }
@@ -388,7 +387,7 @@ impl<V: View> View for Overlay<V> {
     }
 
     fn webhook(&self, id: EndpointId) -> Found<Webhook> {
-        self.tables.webhooks.get(&id).map_or_else(|| self.base.webhook(id), |found| Ok(found.clone()))
+        self.tables.webhooks.get(&id).map_or_else(|| self.base.webhook(id), |found| Ok(Some(found.clone())))
     }
 }
 

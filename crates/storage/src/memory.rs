@@ -230,12 +230,12 @@ impl Queries for MemoryStore {
 impl Webhooks for MemoryStore {
     async fn find_endpoints(&self, query: FindEndpoints) -> Answer<Page<Endpoint, EndpointId>> {
         let state = self.state();
-        let endpoints = state.view.tables.webhooks.values().flatten().map(|webhook| &webhook.endpoint);
+        let endpoints = state.view.tables.webhooks.values().map(|webhook| &webhook.endpoint);
         Ok(page(endpoints.filter(|endpoint| query.wants(endpoint)).cloned(), query.window, |endpoint| endpoint.id))
     }
 
     async fn find_webhook(&self, id: EndpointId) -> Answer<Option<Webhook>> {
-        Ok(self.state().view.tables.webhooks.get(&id).cloned().flatten())
+        Ok(self.state().view.tables.webhooks.get(&id).cloned().and_then(Webhook::there))
     }
 
     async fn hold(&self, _: HolderId, endpoints: Vec<EndpointId>) -> Answer<Vec<EndpointId>> {

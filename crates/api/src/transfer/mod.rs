@@ -17,8 +17,7 @@
 //! | `terms` | an offer that is Offered and gets new terms | `partnerId`, `applicationId`, `offerId`, `terms`, and the terms `before` (absent: not known) |
 //! | `move` | an offer that reaches another status | `partnerId`, `applicationId`, `offerId`, `status`, `at` |
 //! | `buyer` | a buyer that is created | `partnerId`, `buyerId`, `description`, `fingerprint`, `at` |
-//! | `webhook` | an endpoint of webhooks that is added or changed | `step` (the type of its event), `endpoint`: `id`, `partnerId` (null: the lender's), `url`, `types`, `inFlight`, `state`, `reason`, `createdAt` |
-//! | `webhookDeleted` | an endpoint that is deleted | `partnerId`, `endpointId` |
+//! | `webhook` | an endpoint of webhooks that is added, changed or deleted | `step` (the type of its event), `endpoint`: `id`, `partnerId` (null: the lender's), `url`, `types`, `inFlight`, `state`, `reason`, `createdAt` |
 //! | `deliveries` | how far deliveries have come | `endpoints`: of each `endpointId`, `generation`, `cursor`, `lastSuccessAt`, and what is set `aside` and no more (`done`) since the line before |
 //! | `end` | the last line | the number of `records` of each kind, and the `sha256` of all lines between the first and this one |
 //! | `error` | the last line of an export that could not go on, in place of `end` | the `reason` |
@@ -31,7 +30,7 @@
 //! digits as strings, times RFC 3339 to the nanosecond. A file without its last line is not complete. It holds bank details:
 //! protect it as you would protect those.
 //!
-//! Files that were written before there was a kind of line (`keyExpiry`, `webhook`, `webhookDeleted`, `deliveries`) are read
+//! Files that were written before there was a kind of line (`keyExpiry`, `webhook`, `deliveries`) are read
 //! too: they do not count it.
 //!
 //! Format 1 is read too: `format_1` says what differs.

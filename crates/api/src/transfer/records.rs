@@ -2,7 +2,7 @@
 
 use super::Counts;
 use super::values::{DescriptionLine, TermsLine, bytes};
-use super::webhooks::{EndpointLine, NotedLine, owner};
+use super::webhooks::{EndpointLine, NotedLine};
 use crate::hex;
 use crate::wire::offer::Status;
 use crate::wire::party::{Access, Area};
@@ -13,7 +13,7 @@ use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::webhook::Step;
-use lendpay_domain::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId};
+use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -89,12 +89,6 @@ pub(super) enum Line {
         cause: Option<CauseLine>,
         step: String,
         endpoint: EndpointLine,
-    },
-    WebhookDeleted {
-        sequence: Option<u64>,
-        cause: Option<CauseLine>,
-        partner_id: Option<Uuid>,
-        endpoint_id: Uuid,
     },
     Deliveries {
         sequence: Option<u64>,
@@ -174,7 +168,7 @@ pub(super) struct NotARecord;
 
 impl Line {
     /// The kinds of records: the names of the members.
-    pub(super) const KINDS: [&str; 13] = [
+    pub(super) const KINDS: [&str; 12] = [
         "partner",
         "key",
         "keyRevoked",
@@ -186,7 +180,6 @@ impl Line {
         "move",
         "buyer",
         "webhook",
-        "webhookDeleted",
         "deliveries",
     ];
 
@@ -205,7 +198,6 @@ impl Line {
             Self::Move { .. } => "move",
             Self::Buyer { .. } => "buyer",
             Self::Webhook { .. } => "webhook",
-            Self::WebhookDeleted { .. } => "webhookDeleted",
             Self::Deliveries { .. } => "deliveries",
         };
         *counts.get_mut(kind).expect("every kind is in KINDS") += 1;
@@ -278,10 +270,6 @@ impl From<&Record> for Line {
                 let (step, endpoint) = (step.event_type().to_owned(), endpoint.as_ref().into());
                 Self::Webhook { sequence, cause, step, endpoint }
             }
-            Change::EndpointDeleted { owner, endpoint } => {
-                let partner_id = owner.partner().map(PartnerId::uuid);
-                Self::WebhookDeleted { sequence, cause, partner_id, endpoint_id: endpoint.uuid() }
-            }
             Change::DeliveriesNoted(all) => {
                 Self::Deliveries { sequence, cause, endpoints: all.iter().map(NotedLine::from).collect() }
             }
@@ -348,12 +336,8 @@ impl Line {
                 (sequence, cause, Change::BuyerCreated { partner, buyer, description, fingerprint, at: at.0 })
             }
             Self::Webhook { sequence, cause, step, endpoint } => {
-                let step = Step::named(&step).filter(|step| *step != Step::Deleted).ok_or(NotARecord)?;
+                let step = Step::named(&step).ok_or(NotARecord)?;
                 (sequence, cause, Change::EndpointPut { endpoint: endpoint.endpoint()?.into(), step })
-            }
-            Self::WebhookDeleted { sequence, cause, partner_id, endpoint_id } => {
-                let (owner, endpoint) = (owner(partner_id), EndpointId::new(endpoint_id));
-                (sequence, cause, Change::EndpointDeleted { owner, endpoint })
             }
             Self::Deliveries { sequence, cause, endpoints } => {
                 let all = endpoints.into_iter().map(NotedLine::noted).collect::<Result<_, _>>()?;

@@ -64,13 +64,6 @@ struct FailedLine {
     status: Option<u16>,
 }
 
-pub(super) const fn owner(partner: Option<Uuid>) -> Owner {
-    match partner {
-        Some(partner) => Owner::Partner(PartnerId::new(partner)),
-        None => Owner::Lender,
-    }
-}
-
 impl From<&Endpoint> for EndpointLine {
     fn from(endpoint: &Endpoint) -> Self {
         // Destructured, so that a new field cannot be forgotten here.
@@ -94,7 +87,7 @@ impl EndpointLine {
         let types = self.types.map(|names| EventTypes::of_names(names.iter().map(String::as_str)).ok_or(NotARecord));
         Ok(Endpoint {
             id: EndpointId::new(self.id),
-            owner: owner(self.partner_id),
+            owner: self.partner_id.map_or(Owner::Lender, |id| Owner::Partner(PartnerId::new(id))),
             url: EndpointUrl::parse(&self.url).map_err(|_| NotARecord)?,
             types: types.transpose()?,
             in_flight: InFlight::new(self.in_flight).ok_or(NotARecord)?,

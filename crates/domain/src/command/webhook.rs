@@ -5,7 +5,7 @@ use crate::change::{Change, Record};
 use crate::query::EventTypes;
 use crate::view::View;
 use crate::webhook::progress::ASIDE;
-use crate::webhook::{Disabled, Endpoint, EndpointUrl, InFlight, Noted, Sealed, State, Step, Webhook};
+use crate::webhook::{Disabled, Endpoint, EndpointUrl, InFlight, Noted, Sealed, Secrets, State, Step, Webhook};
 use crate::EndpointId;
 
 /// Adds an endpoint.
@@ -116,7 +116,7 @@ impl Command for ChangeEndpoint {
 
     fn decide<V: View>(&self, view: &V) -> Decided<ChangeEndpointOutcome> {
         let Self { id, ref to, stamp } = *self;
-        let Some(mut webhook) = view.webhook(id)? else {
+        let Some(mut webhook) = view.webhook(id)?.and_then(Webhook::there) else {
             return Ok(Decision::unchanged(ChangeEndpointOutcome::NotFound));
         };
         let before = webhook.endpoint.clone();
@@ -196,14 +196,12 @@ impl Command for DeleteEndpoint {
     }
 
     fn decide<V: View>(&self, view: &V) -> Decided<DeleteEndpointOutcome> {
-        let Self { id: endpoint, stamp } = *self;
-        Ok(match view.webhook(endpoint)? {
-            None => Decision::unchanged(DeleteEndpointOutcome::NotFound),
-            Some(Webhook { endpoint: Endpoint { owner, .. }, .. }) => Decision::with(
-                DeleteEndpointOutcome::Deleted,
-                stamp.record(Change::EndpointDeleted { owner, endpoint }),
-            ),
-        })
+        let Some(Webhook { endpoint, .. }) = view.webhook(self.id)?.and_then(Webhook::there) else {
+            return Ok(Decision::unchanged(DeleteEndpointOutcome::NotFound));
+        };
+        let endpoint = Box::new(Endpoint { set: State::Deleted, secrets: Secrets::default(), ..endpoint });
+        let deleted = self.stamp.record(Change::EndpointPut { endpoint, step: Step::Deleted });
+        Ok(Decision::with(DeleteEndpointOutcome::Deleted, deleted))
     }
 }
 
@@ -223,7 +221,8 @@ impl Command for NoteDeliveries {
     fn decide<V: View>(&self, view: &V) -> Decided<Vec<EndpointId>> {
         let (mut current, mut outdated) = (Vec::new(), Vec::new());
         for noted in &self.0 {
-            let progress = view.webhook(noted.endpoint)?.and_then(|webhook| webhook.progress);
+            let webhook = view.webhook(noted.endpoint)?.and_then(Webhook::there);
+            let progress = webhook.and_then(|webhook| webhook.progress);
             // Of another generation: it was resumed or redelivered since. Too many: two processes have served it.
             let fits = progress.filter(|it| it.generation == noted.generation).is_some_and(|mut progress| {
                 progress.note(noted);

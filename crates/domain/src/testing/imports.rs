@@ -7,7 +7,7 @@ use crate::import::{SEQUENCE_LIMIT, TEXT_LIMIT};
 use crate::key::{KeyHash, KeyRecord};
 use crate::offer::Status;
 use crate::webhook::progress::ASIDE;
-use crate::webhook::{Endpoint, Noted, Owner, Secrets, Step};
+use crate::webhook::{Endpoint, Noted, Owner, Secrets, State, Step};
 use crate::{OfferId, PartnerId};
 
 /// An import that is rejected.
@@ -81,7 +81,8 @@ pub fn endpoint_put(p: u64, n: u64, step: Step) -> Change {
 
 /// The change that deletes it.
 pub fn endpoint_deleted(p: u64, n: u64) -> Change {
-    Change::EndpointDeleted { owner: Owner::Partner(partner(p)), endpoint: endpoint_id(n) }
+    let endpoint = Endpoint { set: State::Deleted, ..without_secrets(p, n) };
+    Change::EndpointPut { endpoint: endpoint.into(), step: Step::Deleted }
 }
 
 /// The change that endpoint `n` has come to a sequence; the event before is set aside.
@@ -174,6 +175,8 @@ pub fn faulty() -> Vec<Faulty> {
     add("an unknown endpoint is paused", vec![endpoint_put(1, 9, Step::Paused)], as_it_is, problem);
     add("an unknown endpoint is deleted", vec![endpoint_deleted(1, 9)], as_it_is, problem);
     add("progress of an unknown endpoint", vec![progress(9, 3)], as_it_is, problem);
+    let deleted = vec![endpoint_put(2, 3, Step::Created), endpoint_deleted(2, 3), endpoint_put(2, 3, Step::Paused)];
+    add("a deleted endpoint is paused", deleted, as_it_is, problem);
     let problem = "its endpoint has another owner";
     add("an endpoint of another partner is paused", vec![endpoint_put(2, 1, Step::Paused)], as_it_is, problem);
     add("the lender's endpoint is deleted", vec![endpoint_deleted(1, 2)], as_it_is, problem);

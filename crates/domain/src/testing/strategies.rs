@@ -240,11 +240,8 @@ pub fn changes() -> impl Strategy<Value = Change> {
             let (description, fingerprint) = (description.into(), print.map(Fingerprint::from_bytes));
             Change::BuyerCreated { partner, buyer, description, fingerprint, at }
         }),
-        (endpoints(), select(&Step::ALL[..6]))
+        (endpoints(), select(&Step::ALL[..]))
             .prop_map(|(endpoint, step)| Change::EndpointPut { endpoint: endpoint.into(), step }),
-        (owners(), ids).prop_map(|(owner, [id, ..])| {
-            Change::EndpointDeleted { owner, endpoint: EndpointId::from_bytes(id) }
-        }),
         vec(noted(), 0..4).prop_map(Change::DeliveriesNoted),
     ]
 }

@@ -71,6 +71,8 @@ pub enum State {
     Paused,
     /// Not, since the endpoint does not take them, until an operator resumes it.
     Disabled(Disabled),
+    /// Never again: an operator deleted it. Only its id is of use, which is never given again.
+    Deleted,
 }
 
 /// Why an endpoint was disabled.
@@ -84,8 +86,8 @@ pub enum Disabled {
 
 impl State {
     /// Every state.
-    pub const ALL: [Self; 4] =
-        [Self::Active, Self::Paused, Self::Disabled(Disabled::Gone), Self::Disabled(Disabled::Failing)];
+    pub const ALL: [Self; 5] =
+        [Self::Active, Self::Paused, Self::Disabled(Disabled::Gone), Self::Disabled(Disabled::Failing), Self::Deleted];
 
     /// The name in documents and exports, and why it is disabled.
     pub const fn names(self) -> (&'static str, Option<&'static str>) {
@@ -94,6 +96,7 @@ impl State {
             Self::Paused => ("paused", None),
             Self::Disabled(Disabled::Gone) => ("disabled", Some("gone")),
             Self::Disabled(Disabled::Failing) => ("disabled", Some("failing")),
+            Self::Deleted => ("deleted", None),
         }
     }
 
@@ -220,6 +223,11 @@ pub struct Webhook {
 }
 
 impl Webhook {
+    /// The endpoint, unless it was deleted.
+    pub fn there(self) -> Option<Self> {
+        Some(self).filter(|webhook| webhook.endpoint.set != State::Deleted)
+    }
+
     /// The progress to go on from, if events are sent to the endpoint.
     pub fn served(&self) -> Option<&Progress> {
         self.progress.as_ref().filter(|_| self.endpoint.state() == State::Active)
@@ -238,7 +246,7 @@ pub struct FindEndpoints {
 impl FindEndpoints {
     /// Whether an endpoint is wanted.
     pub fn wants(&self, endpoint: &Endpoint) -> bool {
-        self.owner.is_none_or(|owner| owner == endpoint.owner)
+        endpoint.set != State::Deleted && self.owner.is_none_or(|owner| owner == endpoint.owner)
     }
 }
 

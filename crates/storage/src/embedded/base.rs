@@ -84,11 +84,8 @@ impl<I: Index, F: LogIo> Base<I, F> {
             parties.uses.insert(KeyHash::from_bytes(hash), at);
         }
         for item in index.all(Table::Webhooks) {
-            let webhook = item?.1;
-            let webhook = whole(unsealed::<Option<WebhookRecord<'_>>>(&webhook))?;
-            if let Some(webhook) = webhook.map(|webhook| whole(Webhook::try_from(webhook))).transpose()? {
-                parties.webhooks.insert(webhook.endpoint.id, Some(webhook));
-            }
+            let webhook = whole(unsealed::<WebhookRecord<'_>>(&item?.1).and_then(Webhook::try_from))?;
+            parties.webhooks.insert(webhook.endpoint.id, webhook);
         }
         Ok(Self { log, index, parties: RwLock::new(parties), noted: AtomicU64::new(0) })
     }
@@ -121,8 +118,7 @@ impl<I: Index, F: LogIo> Base<I, F> {
                 parties.uses.insert(*hash, *at);
             }
             for (id, webhook) in webhooks {
-                let record = webhook.as_ref().map(WebhookRecord::from);
-                self.put(value, Table::Webhooks, &id.to_bytes(), &record)?;
+                self.put(value, Table::Webhooks, &id.to_bytes(), &WebhookRecord::from(webhook))?;
                 parties.webhooks.insert(*id, webhook.clone());
             }
         }
@@ -326,6 +322,6 @@ impl<I: Index, F: LogIo> View for Base<I, F> {
     }
 
     fn webhook(&self, id: EndpointId) -> Found<Webhook> {
-        Ok(self.parties().webhooks.get(&id).cloned().flatten())
+        Ok(self.parties().webhooks.get(&id).cloned())
     }
 }

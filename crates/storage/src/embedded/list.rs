@@ -169,7 +169,7 @@ impl EmbeddedStore {
     pub(super) fn endpoints(&self, query: FindEndpoints) -> Answer<Page<Endpoint, EndpointId>> {
         self.health.working()?;
         let parties = self.base.parties();
-        let endpoints = parties.webhooks.values().flatten().map(|webhook| &webhook.endpoint);
+        let endpoints = parties.webhooks.values().map(|webhook| &webhook.endpoint);
         Ok(sorted(endpoints.filter(|endpoint| query.wants(endpoint)).cloned(), query.window, |endpoint| endpoint.id))
     }
 

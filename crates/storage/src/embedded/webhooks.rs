@@ -13,7 +13,7 @@ impl Webhooks for EmbeddedStore {
     }
 
     async fn find_webhook(&self, id: EndpointId) -> Answer<Option<Webhook>> {
-        self.read(|base| base.webhook(id))
+        Ok(self.read(|base| base.webhook(id))?.and_then(Webhook::there))
     }
 
     async fn hold(&self, _: HolderId, endpoints: Vec<EndpointId>) -> Answer<Vec<EndpointId>> {

@@ -102,7 +102,7 @@ const STEPS: [&str; 20] = [
     "CREATE INDEX calls_by_time ON calls (called_at)",
     // What the events of partners, keys, applications and endpoints say besides.
     "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid, ADD COLUMN endpoint_id uuid",
-    // Endpoints of webhooks with their progress, and which process serves one until when, by the database's clock.
+    // Endpoints of webhooks, deleted ones too, with their progress, and which process serves one until when, by the database's clock.
     "CREATE TABLE webhooks (
         endpoint_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,

@@ -114,8 +114,6 @@ statements! {
     UPDATE_WEBHOOKS = "UPDATE webhooks w SET body = k.body, progress = k.progress, ordered_at = $1 \
          FROM unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::timestamptz[]) AS k (endpoint_id, body, progress, version) \
          WHERE w.endpoint_id = k.endpoint_id AND w.ordered_at = k.version";
-    DELETE_WEBHOOKS = "DELETE FROM webhooks w USING unnest($1::uuid[], $2::timestamptz[]) AS k (endpoint_id, version) \
-         WHERE w.endpoint_id = k.endpoint_id AND w.ordered_at = k.version";
 
     /// Lists begin at an id that counts too, and are bounded by it whatever plan the database makes: each filter that is
     /// looked for in an index has a statement of its own.

@@ -118,7 +118,7 @@ impl Rows {
             let Versioned { value, version } = rows::webhook(row)?;
             order.observe(version);
             versions.webhooks.insert(value.endpoint.id, version);
-            tables.webhooks.insert(value.endpoint.id, Some(value));
+            tables.webhooks.insert(value.endpoint.id, value);
         }
         let mut held = HashSet::new();
         if how == Loading::Free {

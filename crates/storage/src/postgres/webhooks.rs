@@ -25,7 +25,8 @@ impl Webhooks for PostgresStore {
     }
 
     async fn find_webhook(&self, id: EndpointId) -> Answer<Option<Webhook>> {
-        Ok(self.read_one(sql::FIND_WEBHOOK, &[&id.uuid()], rows::webhook).await?.map(|row| row.value))
+        let found = self.read_one(sql::FIND_WEBHOOK, &[&id.uuid()], rows::webhook).await?;
+        Ok(found.and_then(|row| row.value.there()))
     }
 
     async fn hold(&self, holder: HolderId, endpoints: Vec<EndpointId>) -> Answer<Vec<EndpointId>> {

@@ -153,23 +153,14 @@ impl Writer<'_> {
     }
 
     async fn webhooks(&self) -> Result<(), DbError> {
-        let (mut rows, mut deleted) = (Vec::new(), Vec::new());
-        for (id, webhook) in &self.view.tables.webhooks {
-            let version = self.versions.webhooks.get(id).copied();
-            match webhook {
-                Some(Webhook { endpoint, progress }) => {
-                    let progress = progress.as_ref().map(|progress| sealed(&ProgressRecord::from(progress))).transpose()?;
-                    rows.push(((id.uuid(), sealed(&EndpointRecord::from(endpoint))?, progress), version));
-                }
-                // One that this group has added and deleted has no row.
-                None => deleted.extend(version.map(|version| (id.uuid(), version))),
-            }
+        let mut rows = Vec::new();
+        for (id, Webhook { endpoint, progress }) in &self.view.tables.webhooks {
+            let progress = progress.as_ref().map(|progress| sealed(&ProgressRecord::from(progress))).transpose()?;
+            let row = (id.uuid(), sealed(&EndpointRecord::from(endpoint))?, progress);
+            rows.push((row, self.versions.webhooks.get(id).copied()));
         }
         let statements = [sql::INSERT_WEBHOOKS, sql::UPDATE_WEBHOOKS];
-        self.put(statements, rows, |rows| columns!(rows, |it| it.0, &it.1[..], it.2.as_deref())).await?;
-        deleted.sort_unstable();
-        let values = columns!(deleted, |it| it.0, it.1);
-        self.session.change(sql::DELETE_WEBHOOKS, deleted.len(), values).await
+        self.put(statements, rows, |rows| columns!(rows, |it| it.0, &it.1[..], it.2.as_deref())).await
     }
 
     /// Writes every change, and the buyers that were created. The change that created a buyer is in the buyer's row only.

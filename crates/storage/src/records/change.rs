@@ -2,14 +2,14 @@
 //! its typed columns.
 
 use super::codes::{ActorCode, status_code, status_of};
-use super::webhook::{EndpointRecord, NotedRecord, StepCode, owner_code, owner_of};
+use super::webhook::{EndpointRecord, NotedRecord, StepCode};
 use super::{DescriptionRecord, KeyRow, PartnerRecord, TermsRecord, Time};
 use crate::codec::CodecError;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::webhook::Noted;
-use lendpay_domain::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId};
+use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -91,10 +91,6 @@ pub(crate) enum ChangeRecord<'a> {
         #[serde(borrow)]
         endpoint: EndpointRecord<'a>,
         step: StepCode,
-    },
-    EndpointDeleted {
-        partner: Option<[u8; 16]>,
-        endpoint: [u8; 16],
     },
     DeliveriesNoted(Vec<NotedRecord>),
 }
@@ -185,9 +181,6 @@ impl<'a> From<&'a Change> for ChangeRecord<'a> {
             Change::EndpointPut { endpoint, step } => {
                 Self::EndpointPut { endpoint: endpoint.as_ref().into(), step: (*step).into() }
             }
-            Change::EndpointDeleted { owner, endpoint } => {
-                Self::EndpointDeleted { partner: owner_code(*owner), endpoint: endpoint.to_bytes() }
-            }
             Change::DeliveriesNoted(all) => Self::DeliveriesNoted(all.iter().map(NotedRecord::from).collect()),
         }
     }
@@ -235,9 +228,6 @@ impl TryFrom<ChangeRecord<'_>> for Change {
             },
             ChangeRecord::EndpointPut { endpoint, step } => {
                 Self::EndpointPut { endpoint: Box::new(endpoint.try_into()?), step: step.into() }
-            }
-            ChangeRecord::EndpointDeleted { partner, endpoint } => {
-                Self::EndpointDeleted { owner: owner_of(partner), endpoint: EndpointId::from_bytes(endpoint) }
             }
             ChangeRecord::DeliveriesNoted(all) => {
                 Self::DeliveriesNoted(all.into_iter().map(Noted::try_from).collect::<Result<_, _>>()?)

@@ -93,6 +93,7 @@ enum StateCode {
     Paused,
     Gone,
     Failing,
+    Deleted,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -139,6 +140,7 @@ impl From<State> for StateCode {
             State::Paused => Self::Paused,
             State::Disabled(Disabled::Gone) => Self::Gone,
             State::Disabled(Disabled::Failing) => Self::Failing,
+            State::Deleted => Self::Deleted,
         }
     }
 }
@@ -150,6 +152,7 @@ impl From<StateCode> for State {
             StateCode::Paused => Self::Paused,
             StateCode::Gone => Self::Disabled(Disabled::Gone),
             StateCode::Failing => Self::Disabled(Disabled::Failing),
+            StateCode::Deleted => Self::Deleted,
         }
     }
 }
@@ -178,14 +181,6 @@ impl From<LaneRecord> for Lane {
     }
 }
 
-pub(super) fn owner_code(owner: Owner) -> Option<[u8; 16]> {
-    owner.partner().map(PartnerId::to_bytes)
-}
-
-pub(super) fn owner_of(partner: Option<[u8; 16]>) -> Owner {
-    partner.map_or(Owner::Lender, |partner| Owner::Partner(PartnerId::from_bytes(partner)))
-}
-
 impl<'a> From<&'a Endpoint> for EndpointRecord<'a> {
     fn from(endpoint: &'a Endpoint) -> Self {
         // Destructured, so that a new field cannot be forgotten here.
@@ -193,7 +188,7 @@ impl<'a> From<&'a Endpoint> for EndpointRecord<'a> {
             endpoint;
         Self {
             id: id.to_bytes(),
-            partner: owner_code(*owner),
+            partner: owner.partner().map(PartnerId::to_bytes),
             url: url.as_str(),
             types: types.map(|types| types.names().collect()),
             in_flight: in_flight.get(),
@@ -214,7 +209,7 @@ impl TryFrom<EndpointRecord<'_>> for Endpoint {
         let types = record.types.map(|names| EventTypes::of_names(names).ok_or(CodecError::Damaged)).transpose()?;
         Ok(Self {
             id: EndpointId::from_bytes(record.id),
-            owner: owner_of(record.partner),
+            owner: record.partner.map_or(Owner::Lender, |id| Owner::Partner(PartnerId::from_bytes(id))),
             url: EndpointUrl::parse(record.url).map_err(|_| CodecError::Damaged)?,
             types,
             in_flight: InFlight::new(record.in_flight).ok_or(CodecError::Damaged)?,

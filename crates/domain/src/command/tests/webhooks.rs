@@ -183,13 +183,15 @@ fn a_deleted_endpoint_is_gone_with_its_progress() {
     let mut world = parties([]);
     let command = DeleteEndpoint { id: endpoint_id(1), stamp: operator(9) };
     let decision = ask(&world, &command).expect("decided");
-    let deleted = Change::EndpointDeleted { owner: Owner::Partner(partner(1)), endpoint: endpoint_id(1) };
+    let bare = Endpoint { set: State::Deleted, secrets: Secrets::default(), ..endpoint(1, 1) };
+    let deleted = put(bare.clone(), Step::Deleted);
     assert_eq!(decision.outcome, DeleteEndpointOutcome::Deleted);
     assert_eq!(decision.changes, [by(command.stamp, deleted.clone())]);
     world.apply(&deleted, Terms::clone, Description::clone).expect("fits");
-    assert_eq!(world.webhook(endpoint_id(1)), Ok(None));
+    assert_eq!(of(&world), Webhook { endpoint: bare, progress: None });
     assert_eq!(ask(&world, &command).expect("decided").outcome, DeleteEndpointOutcome::NotFound);
     assert_eq!(change(&world, EndpointChange::Pause), (ChangeEndpointOutcome::NotFound, vec![]));
     let late = NoteDeliveries(vec![Noted::beginning(endpoint_id(1), 9)]);
     assert_eq!(ask(&world, &late).expect("decided").outcome, [endpoint_id(1)]);
+    assert!(matches!(ask(&world, &add_endpoint(endpoint(1, 1))), Err(DecideError::Contradiction(_))), "its id is taken");
 }

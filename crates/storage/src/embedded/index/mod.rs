@@ -31,7 +31,7 @@ pub(crate) enum Table {
     ApplicationsOf,
     /// Hash of a key → the sealed time of its last use.
     Uses,
-    /// Endpoint of webhooks → it and its progress, sealed; a sealed nothing once it is deleted.
+    /// Endpoint of webhooks → it and its progress, sealed.
     Webhooks,
     /// Sequence (big-endian) → where its frame begins, for some of the frames.
     Frames,
