@@ -76,7 +76,7 @@ pub(super) fn event_list() -> Vec<Example> {
         sequence: 41,
         id: EventId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e")),
         occurred_at: moment(1_653_653_744, 50_386_800),
-        partner: PartnerId::from_bytes([0; 16]),
+        partner: Some(PartnerId::from_bytes([0; 16])),
         subject: Subject::Offer { application, offer, status },
         actor: Actor::Key(KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d"))),
         operation: OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes()),

@@ -173,7 +173,7 @@ fn subjects() -> impl Iterator<Item = Subject> {
     let key = KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d"));
     let of_offers = Status::ALL.iter().map(move |status| Subject::Offer { application, offer, status: *status });
     let endpoint = EndpointId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6b"));
-    let steps = Step::PUT.into_iter().chain([Step::Deleted]).map(move |step| Subject::Webhook(endpoint, step));
+    let steps = Step::ALL.into_iter().map(move |step| Subject::Webhook(endpoint, step));
     let others = [
         Subject::Buyer(BuyerId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6a"))),
         Subject::Terms { application, offer },

@@ -142,13 +142,11 @@ impl Course {
 
     /// Takes events that the endpoint wants, in the order of the log, which was read up to `end`.
     pub fn read<'a>(&mut self, events: impl IntoIterator<Item = &'a Event>, end: u64) {
-        for event in events.into_iter().filter(|event| event.sequence > self.cursor) {
+        for event in events {
             if event.sequence > self.read_to {
                 self.read_to = event.sequence;
-                self.hold(
-                    event.sequence,
-                    Item { lane: Lane::of(event), aside: false, flying: false, failed: None },
-                );
+                let lane = Lane::of(event);
+                self.hold(event.sequence, Item { lane, aside: false, flying: false, failed: None });
             }
         }
         self.read_to = self.read_to.max(end);

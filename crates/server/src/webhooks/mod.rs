@@ -81,8 +81,7 @@ impl Delivery {
             .worker_threads(1)
             .thread_name("webhooks")
             .enable_all()
-            // A thread that keeps its priority does the same work.
-            .on_thread_start(|| drop(setpriority_process(None, NICE)))
+            .on_thread_start(|| setpriority_process(None, NICE).expect("a thread may lower its priority"))
             .build()
             .map_err(|error| format!("threads cannot be started: {error}"))?;
         let threads = Threads(Some(threads));

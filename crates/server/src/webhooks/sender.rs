@@ -172,12 +172,12 @@ fn retry_after<B>(response: &Response<B>, now: Timestamp) -> Option<Duration> {
 
 /// What an operator is told of an error.
 fn problem(error: &hyper_util::client::legacy::Error) -> Problem {
-    let causes = || std::iter::successors(Some(error as &dyn Error), |error| error.source());
+    let causes = || std::iter::successors(Some(error as &(dyn Error + 'static)), |error| (*error).source());
     if let Some(Refused(problem)) = causes().find_map(|cause| cause.downcast_ref()) {
         return *problem;
     }
     // What is in an `io::Error` is not its source.
-    let is_tls = |cause: &dyn Error| {
+    let is_tls = |cause: &(dyn Error + 'static)| {
         let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         inner.is_some_and(|inner| inner.is::<rustls::Error>())
     };

@@ -245,6 +245,7 @@ impl<S: Store> Worker<S> {
                 }
                 State::Paused => states[1] += 1,
                 State::Disabled(_) => states[2] += 1,
+                State::Deleted => {}
             }
         }
         self.deliverer.counts().set_state(|state| state.endpoints = states);
@@ -254,10 +255,11 @@ impl<S: Store> Worker<S> {
         self.held.retain(|endpoint, until| now < *until && active.contains_key(endpoint));
         let gone: Vec<_> = self.served.keys().filter(|endpoint| !self.held.contains_key(endpoint)).copied().collect();
         gone.into_iter().for_each(|endpoint| self.leave(endpoint));
-        for (endpoint, now) in active.iter().filter(|(endpoint, _)| self.held.contains_key(endpoint)) {
-            if !self.served.get_mut(endpoint).is_some_and(|served| served.adopt(now)) {
-                self.leave(*endpoint);
-                self.find(*endpoint);
+        active.retain(|endpoint, _| self.held.contains_key(endpoint));
+        for (id, endpoint) in active {
+            if !self.served.get_mut(&id).is_some_and(|served| served.adopt(&endpoint)) {
+                self.leave(id);
+                self.find(id);
             }
         }
     }
