@@ -5,6 +5,7 @@ mod breaking;
 mod browser;
 mod command;
 mod conformance;
+mod guide;
 mod linters;
 mod openapi;
 mod report;
@@ -44,6 +45,8 @@ enum Chore {
         #[arg(value_parser = sdk::names())]
         client: String,
     },
+    /// Runs the programs of the guide on webhooks with the official libraries
+    Guide,
     /// Walks through the documentation's page in Chromium, and through pages that are broken on purpose
     Browser,
     /// Attacks the running service with schemathesis, which knows the document
@@ -125,6 +128,7 @@ fn run(shell: &Shell, chore: Chore) -> anyhow::Result<()> {
             needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             sdk::run(shell, &client)
         }
+        Chore::Guide => needs(Everyday).and_then(|()| guide::test(shell)),
         Chore::Browser => {
             needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             browser::test(shell)

@@ -36,6 +36,11 @@ pub fn span_id() -> [u8; 8] {
     rand::random::<std::num::NonZeroU64>().get().to_be_bytes()
 }
 
+/// From 0 to 1, by which retries are spread.
+pub fn jitter() -> f64 {
+    rand::random()
+}
+
 /// An id for a key that is made at `at`: a UUID of version 7, so that keys sort by age.
 pub(crate) fn key_id(at: Timestamp) -> KeyId {
     KeyId::new(uuid_v7(at))

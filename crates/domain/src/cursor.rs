@@ -79,9 +79,8 @@ mod tests {
 
     #[test]
     fn a_cursor_of_another_history_or_past_the_end_is_unknown() {
-        let known = |history, sequence| {
-            Cursor { history, sequence }.is_known(&EventPage { history: ONE, last: 5, events: Vec::new(), next: None })
-        };
+        let page = EventPage { history: ONE, last: 5, seen: 5, events: Vec::new(), next: None };
+        let known = |history, sequence| Cursor { history, sequence }.is_known(&page);
         for sequence in [0, 1, 5] {
             assert!(known(None, sequence) && known(Some(ONE), sequence), "{sequence}");
             assert!(!known(Some(TWO), sequence), "{sequence}");

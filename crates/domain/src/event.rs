@@ -241,6 +241,8 @@ pub struct EventPage {
     pub history: HistoryId,
     /// The last sequence that was given, to an event or another change; 0 if none was.
     pub last: u64,
+    /// Up to here everything was looked at.
+    pub seen: u64,
     /// The events.
     pub events: Vec<Event>,
     /// The sequence after which to go on; `None` when there is no more now. A page may have fewer events than were

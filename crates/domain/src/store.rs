@@ -117,6 +117,10 @@ pub trait Queries: Send + Sync + 'static {
     /// Events in order, with the history and the end that they belong to. A reader that passes the last sequence it saw
     /// misses none, as long as the history is the same.
     fn find_events(&self, query: FindEvents) -> impl Future<Output = Answer<EventPage>> + Send;
+
+    /// Waits until a change with a greater sequence than `after` can be read; may be ready earlier. All who wait share the
+    /// looks that it takes, however many they are. `after` is [`EventPage::seen`]: changes that are no events count too.
+    fn wait_for_changes(&self, after: u64) -> impl Future<Output = Answer<()>> + Send;
 }
 
 /// An export that is under way: everything that was there at one moment, in an order in which each record refers only

@@ -7,6 +7,7 @@
 //! | `durability` | kills and power cuts under load |
 //! | `scale` | what a large store costs |
 //! | `neighbours` | what one partner's load costs another |
+//! | `webhooks` | whether events arrive, and what that costs |
 //! | `lab` | the programs that are measured, and the folder where that is done |
 //! | `server` | a server that runs |
 //! | `http` | the client |
@@ -25,6 +26,7 @@ mod neighbours;
 mod scale;
 mod server;
 mod soak;
+mod webhooks;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -59,6 +61,11 @@ enum Experiment {
     /// The 99th percentile of a partner's waits beside 2,000 busy connections of another, on both stores, as a ratio to
     /// its value alone; and the accepts that remain on PostgreSQL while another session holds an offer.
     Neighbours(neighbours::Arguments),
+    /// Shows that every event arrives at every endpoint of webhooks, and what deliveries cost
+    ///
+    /// Receivers refuse, fail, hang, are slow and reset connections at random, and the service is killed meanwhile; on PostgreSQL
+    /// one of two processes for good. Then the delay beside an endpoint that hangs, and what endpoints cost commits.
+    Webhooks(webhooks::Arguments),
     /// A yardstick of the benchmark
     #[command(hide = true, subcommand)]
     Limit(bench::limits::Limit),
@@ -74,6 +81,7 @@ fn main() -> ExitCode {
         Experiment::Durability(arguments) => durability::run(&arguments),
         Experiment::Scale(arguments) => scale::run(&arguments),
         Experiment::Neighbours(arguments) => neighbours::run(&arguments),
+        Experiment::Webhooks(arguments) => webhooks::run(&arguments),
         Experiment::Limit(limit) => bench::limits::run(limit),
         Experiment::KilledClient { address, connections, key } => {
             soak::killed::client(address, connections, &key);

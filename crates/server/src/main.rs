@@ -21,6 +21,7 @@ mod store;
 mod system_clock;
 mod telemetry;
 mod transfer;
+mod webhooks;
 
 use command_line::{Command, CommandLine};
 use rustix::fs::Mode;

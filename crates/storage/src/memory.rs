@@ -27,11 +27,14 @@ use lendpay_domain::{
     ApplicationId, BuyerId, EndpointId, HistoryId, HolderId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
 };
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
 
 /// A store in memory.
 #[derive(Default)]
 pub struct MemoryStore {
     state: Mutex<State>,
+    /// The last sequence, for those who wait.
+    last: watch::Sender<u64>,
     keeping: Keeping,
     /// Calls that changed nothing, and the lengths of their records.
     calls: Mutex<Vec<(u64, Call)>>,
@@ -103,7 +106,15 @@ impl MemoryStore {
             }
         }
         *state = next;
+        self.last.send_replace(state.last);
         Ok(admission.done())
+    }
+
+    fn run_now<C: Command>(&self, command: C) -> Answer<C::Outcome> {
+        let mut state = self.state();
+        let outcome = state.run(command);
+        self.last.send_replace(state.last);
+        outcome
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -113,11 +124,11 @@ impl MemoryStore {
 
 impl Commands for MemoryStore {
     async fn run<C: Command>(&self, command: C) -> Answer<C::Outcome> {
-        self.state().run(command)
+        self.run_now(command)
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
-        self.state().run(UseKey { key, at }).expect("look-ups in memory do not fail");
+        self.run_now(UseKey { key, at }).expect("look-ups in memory do not fail");
     }
 
     async fn check(&self) -> Answer<()> {
@@ -205,7 +216,14 @@ impl Queries for MemoryStore {
         let mut events = events.filter(|event| event.sequence > after && filter.wants(event));
         let found: Vec<_> = events.by_ref().take(limit).collect();
         let next = events.next().map(|_| found.last().map_or(after, |event| event.sequence));
-        Ok(EventPage { history: state.history, last: state.last, events: found, next })
+        let (history, last) = (state.history, state.last);
+        Ok(EventPage { history, last, seen: next.unwrap_or(last.max(after)), events: found, next })
+    }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        let mut last = self.last.subscribe();
+        last.wait_for(|last| *last > after).await.expect("the store that is asked has the sender");
+        Ok(())
     }
 }
 

@@ -94,6 +94,9 @@ impl Queries for NoStore {
     async fn find_events(&self, _: FindEvents) -> Answer<EventPage> {
         match *self {}
     }
+    async fn wait_for_changes(&self, _: u64) -> Answer<()> {
+        match *self {}
+    }
 }
 
 impl Webhooks for NoStore {

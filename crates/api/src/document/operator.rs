@@ -2,6 +2,7 @@
 
 use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
+use super::webhooks::ToLender;
 use super::{Finished, endpoint_examples as webhook_examples, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
 use crate::operations::operator::metrics::{Metrics, MetricsApi};
@@ -18,6 +19,7 @@ use lendpay_domain::command::{
 use lendpay_domain::offer::Status;
 use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use lendpay_domain::webhook::FindEndpoints;
+use lendpay_domain::query::Scope;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
@@ -71,7 +73,7 @@ U+2069).";
 pub(crate) fn document() -> Finished {
     let operations = Described::<(Operations<NoStore>, HealthApi<NoStore>, MetricsApi)>::new();
     let service = OpenApiService::new(operations, "Lendpay operator", VERSION).description(DESCRIPTION).server("/");
-    let service = published(service, "Lendpay operations");
+    let service = published(service.webhooks::<ToLender>(), "Lendpay operations");
     let described = [
         OperationExamples::of::<PutPartner>(examples::partners(), Some(examples::new_partners())),
         OperationExamples::of::<FindPartners>(examples::partner_list(), None),
@@ -120,5 +122,5 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<Metrics>(examples::metrics(), None),
     ];
     let raw = service.spec();
-    Finished { value: finish(&raw, &described), page: service.swagger_ui_html(), raw }
+    Finished { value: finish(&raw, &described, Scope::All), page: service.swagger_ui_html(), raw }
 }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// The types that partners see.
-fn names() -> impl Iterator<Item = &'static str> {
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     Subject::TYPES.into_iter().filter(|name| Area::of_event(name).is_some())
 }
 
@@ -29,6 +29,14 @@ pub(crate) fn type_named(text: &str) -> Result<EventTypes, String> {
 /// The type of an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EventType(String);
+
+impl EventType {
+    /// That of an event; `None` if partners do not see it.
+    pub fn of(event: &event::Event) -> Option<Self> {
+        let name = event.subject.event_type();
+        Area::of_event(name).map(|_| Self(name.to_owned()))
+    }
+}
 
 wire_type!(EventType, "EventType", named: MetaSchema {
     description: Some("What happened. More types may come."),

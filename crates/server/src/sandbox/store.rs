@@ -220,6 +220,12 @@ impl Queries for SandboxStore {
         find_buyers(query: FindBuyers) -> Page<Buyer, BuyerCursor>;
         find_events(query: FindEvents) -> EventPage;
     }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        // Without keeping the store open: it can be made again meanwhile, and whoever waits looks again then.
+        let changes = self.now_open().await?.changes_after(after);
+        changes.await
+    }
 }
 
 impl Webhooks for SandboxStore {

@@ -8,10 +8,10 @@ use crate::stop::StopSignals;
 use crate::store::Kept;
 use crate::system_clock::SystemClock;
 use crate::telemetry::{self, Log};
+use crate::webhooks::{Delivery, Running};
 use lendpay_api::sandbox::Sandbox;
 use lendpay_api::{
-    Clock, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, WebhookSettings, counted_partner_side,
-    operator_side,
+    Clock, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side, operator_side,
 };
 use poem::EndpointExt as _;
 use std::convert::Infallible;
@@ -47,7 +47,7 @@ pub struct Parts {
     pub dropped_lines: Arc<AtomicU64>,
     pub clock: Arc<dyn Clock>,
     pub sandbox: Option<Arc<dyn Sandbox>>,
-    pub webhooks: Option<WebhookSettings>,
+    pub webhooks: Option<Delivery>,
 }
 
 impl Parts {
@@ -74,6 +74,7 @@ pub struct Service<S> {
     pub store: Arc<S>,
     pub partners: Listener,
     pub operator: Option<Listener>,
+    webhooks: Option<Running>,
     signals: StopSignals,
     stop_delay: Duration,
     /// Set when the service is about to end.
@@ -99,6 +100,7 @@ impl<S: Kept> Service<S> {
             slots: slots.clone(),
             dropped_lines,
             tls: tls.clone(),
+            webhooks: webhooks.as_ref().map(Delivery::deliverer),
         });
         let [partner_slots, operator_slots] = slots;
 
@@ -140,13 +142,15 @@ impl<S: Kept> Service<S> {
                 (Kept::failure_reason, Arc::clone(&stopping), Arc::clone(&metrics.operator));
             let metrics = Arc::new(move || metrics.write());
             let log = store.log().map(|(log, _)| log);
+            let webhooks = webhooks.as_ref().map(Delivery::operator);
             let settings =
                 OperatorSettings { operators, hosts, limits, reason, log, webhooks, stopping, metrics, traces };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
             Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };
         let operator = operator.map(start_operator).transpose()?;
-        Ok(Self { store, partners, operator, signals, stop_delay: settings.stop_delay, stopping })
+        let webhooks = webhooks.map(|delivery| delivery.start(Arc::clone(&store), Arc::clone(&clock)));
+        Ok(Self { store, partners, operator, webhooks, signals, stop_delay: settings.stop_delay, stopping })
     }
 
     /// Serves until a signal arrives or the store fails, then ends in order. Calls `works` once the store works.
@@ -166,7 +170,13 @@ impl<S: Kept> Service<S> {
             }
         }
         let end = Instant::now() + if failure.is_some() { FAILED_GRACE } else { GRACE };
-        self.partners.end(end).await?;
+        let deliveries = async {
+            if let Some(webhooks) = &mut self.webhooks {
+                webhooks.end(end).await;
+            }
+        };
+        let (ended, ()) = tokio::join!(self.partners.end(end), deliveries);
+        ended?;
         if let Some(operator) = self.operator {
             operator.end(end).await?;
         }

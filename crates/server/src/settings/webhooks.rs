@@ -1,5 +1,6 @@
 //! Whether there are webhooks, and what their endpoints may be.
 
+use super::sending::Sending;
 use crate::secret_file;
 use clap::Args;
 use clap::builder::BoolishValueParser;
@@ -19,6 +20,9 @@ pub struct Webhooks {
     /// Let webhook endpoints have addresses with http, for tests: whoever is in between reads what is sent.
     #[arg(long, env = "LENDPAY_WEBHOOK_PLAIN_HTTP", value_parser = BoolishValueParser::new())]
     pub webhook_plain_http: bool,
+
+    #[command(flatten)]
+    pub sending: Sending,
 }
 
 impl Webhooks {

@@ -43,3 +43,4 @@ mod sync;
 mod tls;
 mod transfer;
 mod unread;
+mod webhooks;

@@ -59,12 +59,9 @@ impl EmbeddedStore {
         let cut = search.is_done();
         let Search { events, seen, more, .. } = search;
         let last = self.base.log.last();
-        let next = if more {
-            Some(events.last().map_or(after, |event| event.sequence))
-        } else {
-            Some(seen).filter(|seen| cut && *seen < last)
-        };
-        Ok(EventPage { history: self.history(), last, events, next })
+        let seen = if more { events.last().map_or(after, |event| event.sequence) } else { seen };
+        let next = Some(seen).filter(|seen| more || cut && *seen < last);
+        Ok(EventPage { history: self.history(), last, seen, events, next })
     }
 
     /// Searches a part of the log, until the page is done.

@@ -88,6 +88,10 @@ impl Queries for EmbeddedStore {
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
         self.events(&query, &mut Work::default()).await
     }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        self.changes_after(after).await
+    }
 }
 
 impl Values<Place, BuyerValue> for EmbeddedStore {
@@ -103,6 +107,17 @@ impl Values<Place, BuyerValue> for EmbeddedStore {
 }
 
 impl EmbeddedStore {
+    /// As [`Queries::wait_for_changes`], without keeping the store open. Is ready, too, when the store is closed.
+    pub fn changes_after(&self, sequence: u64) -> impl Future<Output = Answer<()>> + Send + use<> {
+        let (come, failed) = (self.base.log.passes(sequence), self.health.failure());
+        async move {
+            tokio::select! {
+                () = come => Ok(()),
+                _ = failed => Err(StoreError::Unavailable),
+            }
+        }
+    }
+
     /// Reads what is published.
     pub(super) fn read<T>(&self, read: impl FnOnce(&Base<SledIndex, File>) -> Result<T, ViewError>) -> Answer<T> {
         let read = self.look_up(|base| match read(base) {

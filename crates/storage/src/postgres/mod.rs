@@ -53,6 +53,7 @@ use lendpay_domain::calls::Keeping;
 use lendpay_domain::command::{Command, UseKey, Whole};
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::store::{Answer, Commands, StoreError};
+use numbering::Looks;
 use session::Session;
 use std::sync::Arc;
 use std::time::Duration;
@@ -138,6 +139,8 @@ pub struct PostgresStore {
     exports: Arc<Semaphore>,
     calls: Recorder,
     keeping: Keeping,
+    /// Of those who wait for changes.
+    looks: Looks,
 }
 
 impl PostgresStore {
@@ -167,6 +170,7 @@ impl PostgresStore {
             exports: export::limit(),
             calls,
             keeping: options.calls,
+            looks: Looks::default(),
         })
     }
 

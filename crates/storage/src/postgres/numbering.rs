@@ -4,9 +4,13 @@
 
 use super::PostgresStore;
 use super::error::DbError;
+use super::rows;
 use super::session::{Session, persist};
 use super::statements as sql;
 use lendpay_domain::store::{Answer, StoreError};
+use std::time::Duration;
+use tokio::sync::{Mutex, watch};
+use tokio::time::{Instant, sleep_until};
 
 /// How many changes are numbered at once: some ten milliseconds.
 pub(super) const AT_ONCE: i64 = 5_000;
@@ -22,12 +26,45 @@ pub(super) async fn number(session: &Session, last: i64) -> Result<i64, DbError>
     Ok(i64::try_from(numbered).expect("no more than were asked for"))
 }
 
+/// How often is looked for changes while somebody waits for them.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// What all who wait for changes share: whoever has the lock looks, and tells the others.
+#[derive(Default)]
+pub(super) struct Looks {
+    /// The last sequence that was seen.
+    last: watch::Sender<u64>,
+    /// When somebody looked last.
+    looked: Mutex<Option<Instant>>,
+}
+
+impl Looks {
+    /// Waits for a change after a sequence. Without anybody who waits nobody looks.
+    pub(super) async fn wait(&self, store: &PostgresStore, after: u64) -> Answer<()> {
+        let mut last = self.last.subscribe();
+        loop {
+            let mut looked = tokio::select! {
+                biased;
+                _ = last.wait_for(|last| *last > after) => return Ok(()),
+                looked = self.looked.lock() => looked,
+            };
+            if let Some(before) = *looked {
+                sleep_until(before + LOOK).await;
+            }
+            *looked = Some(Instant::now());
+            let given = store.number(1).await?;
+            self.last.send_replace(u64::try_from(given).unwrap_or_default());
+        }
+    }
+}
+
 impl PostgresStore {
-    /// Numbers what is committed by now, but no more than about `enough`.
-    pub(super) async fn number(&self, enough: usize) -> Answer<()> {
-        let waiting = self.read(sql::CHANGES_WAIT, &[]).await?;
-        if !waiting.first().is_some_and(|row| row.try_get(0).unwrap_or(false)) {
-            return Ok(());
+    /// Numbers what is committed by now, but no more than about `enough`; returns the last sequence that was given, at least.
+    pub(super) async fn number(&self, enough: usize) -> Answer<i64> {
+        let found = self.read_one(sql::CHANGES_WAIT, &[], rows::waiting).await?;
+        let (some_wait, mut given) = found.ok_or(StoreError::Corrupt)?;
+        if !some_wait {
+            return Ok(given);
         }
         let once = || async {
             let session = Session::get(&self.groups.pool).await?;
@@ -36,19 +73,19 @@ impl PostgresStore {
             let numbered = number(&session, last).await?;
             session.run(sql::SET_COUNTER, &[&(last + numbered)]).await?;
             session.commit().await?;
-            Ok(numbered)
+            Ok((numbered, last + numbered))
         };
         let mut numbered = 0;
         while numbered < enough {
             match persist(&self.groups.health, self.groups.patience, once).await {
                 // Whatever was waiting has its sequence; writers go on, and there is no end to wait for.
-                Ok(more) if more < AT_ONCE => break,
-                Ok(more) => numbered += usize::try_from(more).expect("a count"),
+                Ok((more, last)) if more < AT_ONCE => return Ok(last),
+                Ok((more, last)) => (numbered, given) = (numbered + usize::try_from(more).expect("a count"), last),
                 // Numbering can be repeated: what was done is not done twice.
                 Err(StoreError::OutcomeUnknown) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(())
+        Ok(given)
     }
 }

@@ -262,7 +262,12 @@ impl Queries for PostgresStore {
         let cut = is_full(&found, read) || number == Some(LOOKED_AT);
         let found = found.into_iter().map(|(sequence, event)| (sequence, event.filter(|event| filter.wants(event))));
         let page = part(found, limit, cut);
-        Ok(EventPage { history, last, events: page.items, next: page.next })
+        let seen = page.next.unwrap_or(last.max(after));
+        Ok(EventPage { history, last, seen, events: page.items, next: page.next })
+    }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        self.looks.wait(self, after).await
     }
 }
 

@@ -237,6 +237,12 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     Ok(ChangeRow { sequence, cause, event: subject.map(|subject| (partner, subject)) })
 }
 
+/// Whether changes wait for a sequence, and the last one that was given.
+pub(super) fn waiting(row: &Row) -> Read<(bool, i64)> {
+    let mut row = Reader::new(row);
+    Ok((row.get()?, row.get()?))
+}
+
 /// What a page of events was made of, each row after the history and the last sequence: sequences, and events if the
 /// changes are any. Where nothing comes after, history and last sequence are alone in one row.
 pub(super) struct EventRows {

@@ -167,7 +167,8 @@ statements! {
          WHERE w.endpoint_id = free.endpoint_id RETURNING w.endpoint_id";
     RELEASE_WEBHOOKS = "UPDATE webhooks SET holder = NULL WHERE holder = $1 RETURNING endpoint_id";
 
-    CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL)";
+    /// Whether changes wait for a sequence, and the last one that was given.
+    CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL), last FROM change_counter WHERE one = 1";
     /// Holds everybody else who numbers, and nobody who writes.
     LOCK_COUNTER = "SELECT last FROM change_counter WHERE one = 1 FOR UPDATE";
     NUMBER_CHANGES = "WITH waiting AS (SELECT ordered_at, change_id, row_number() OVER (ORDER BY ordered_at, change_id) AS n \

@@ -172,6 +172,10 @@ impl<const F: u8> Queries for Faulty<F> {
         }
         Ok(page)
     }
+
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        self.store.wait_for_changes(after).await
+    }
 }
 
 impl<const F: u8> Webhooks for Faulty<F> {

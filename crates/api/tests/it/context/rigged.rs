@@ -134,6 +134,9 @@ impl<S: Queries> Queries for Rigged<S> {
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
         self.step(Step::Find, self.inner.find_events(query)).await
     }
+    async fn wait_for_changes(&self, after: u64) -> Answer<()> {
+        self.inner.wait_for_changes(after).await
+    }
 }
 
 impl<S: Calls> Calls for Rigged<S> {

@@ -21,6 +21,7 @@ use lendpay_domain::view::HeldTerms;
 use serde::{Deserialize, Serialize};
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tokio::sync::watch;
 
 /// What the file begins with: a name and the version of the format.
 const NAME: [u8; 8] = [b'l', b'e', b'n', b'd', b'p', b'a', b'y', FORMAT];
@@ -106,6 +107,8 @@ pub(crate) struct LogFile<F> {
     end: AtomicU64,
     /// The last sequence before that.
     last: AtomicU64,
+    /// The same, for those who wait; told when it can be read.
+    readable: watch::Sender<u64>,
     /// What was found when a part of it, or of its index, was read.
     pub(crate) damage: Damage,
 }
@@ -114,8 +117,8 @@ impl<F: LogIo> LogFile<F> {
     /// Reads the head of a log. A file that was never used gets the head `new`; without one it counts as damaged.
     pub(crate) fn open(file: F, new: Option<Head>) -> Result<Self, Problem> {
         let open = |file, head| {
-            let (end, last) = (AtomicU64::new(FIRST), AtomicU64::new(0));
-            Self { file, head, end, last, damage: Damage::default() }
+            let (end, last, readable) = (AtomicU64::new(FIRST), AtomicU64::new(0), watch::Sender::new(0));
+            Self { file, head, end, last, readable, damage: Damage::default() }
         };
         let length = file.length()?;
         let mut bytes = [0; FIRST as usize];
@@ -151,6 +154,16 @@ impl<F: LogIo> LogFile<F> {
     pub(crate) fn publish(&self, position: Position) {
         self.last.store(position.next - 1, Ordering::Relaxed);
         self.end.store(position.end, Ordering::Release);
+        self.readable.send_replace(position.next - 1);
+    }
+
+    /// Is ready when a change with a greater sequence can be read, or the log is closed.
+    pub(crate) fn passes(&self, sequence: u64) -> impl Future<Output = ()> + Send + use<F> {
+        let mut readable = self.readable.subscribe();
+        async move {
+            // An error says that the log is closed.
+            let _ = readable.wait_for(|last| *last > sequence).await;
+        }
     }
 
     /// Writes a part again as it is, and makes it durable: after a failed sync the page cache can hold what the disk
