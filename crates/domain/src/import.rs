@@ -281,9 +281,9 @@ impl Admission {
     fn progress<V: View>(&self, all: &[Noted], view: &V) -> Admit {
         for noted in all {
             let Some(Webhook { progress, .. }) = view.webhook(noted.endpoint)? else { return NO_ENDPOINT };
-            let mut progress = progress.unwrap_or_default();
+            let mut progress = progress.filter(|_| !self.merge).unwrap_or_default();
             progress.note(noted);
-            if !self.merge && progress.aside.len() > ASIDE {
+            if progress.aside.len() > ASIDE {
                 return reject("more events are set aside than can be");
             }
         }

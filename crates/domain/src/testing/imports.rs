@@ -185,6 +185,10 @@ pub fn faulty() -> Vec<Faulty> {
     let many = |n| Noted { done: (0..4 * ASIDE as u64).collect(), ..Noted::beginning(endpoint_id(n), 3) };
     add("progress that is too long", vec![Change::DeliveriesNoted(vec![many(1), many(2)])], as_it_is, problem);
 
+    let problem = "more events are set aside than can be";
+    let many = Noted { aside: (1..=ASIDE as u64 + 1).map(aside).collect(), ..Noted::beginning(endpoint_id(1), 9_999) };
+    add("too many events are set aside", vec![Change::DeliveriesNoted(vec![many])], as_it_is, problem);
+
     let problem = "it holds more text than can be stored";
     let long = Description { name: Some("x".repeat(TEXT_LIMIT + 1)), ..Description::default() };
     add("a long buyer", vec![buyer(1, 2, long)], as_it_is, problem);
@@ -199,10 +203,6 @@ pub fn faulty_unless_kept() -> Vec<Faulty> {
         all.push(Faulty { name, records, problem });
     };
     let offer = offer_key(1, 1);
-    let problem = "more events are set aside than can be";
-    let many = (1..=ASIDE as u64).map(|n| aside(100 + n)).collect();
-    let many = Noted { aside: many, ..Noted::beginning(endpoint_id(1), 9_999) };
-    add("too many events are set aside", vec![Change::DeliveriesNoted(vec![many])], problem);
     let problem = "its offer is no longer Offered";
     for &status in &[Status::CustomerAccepted, Status::CustomerDeclined, Status::Expired, Status::Archived] {
         add("terms that are fixed", vec![moved(offer, status), terms_replaced(offer)], problem);

@@ -137,7 +137,8 @@ impl Course {
 
     /// How many more events may be read now.
     pub fn room(&self) -> usize {
-        WINDOW.saturating_sub(self.held.len() - self.aside).min(AHEAD.saturating_sub(self.ahead.len()))
+        let held = self.held.len() - self.aside;
+        WINDOW.min(AHEAD.saturating_sub(self.ahead.len())).saturating_sub(held)
     }
 
     /// Takes events that the endpoint wants, in the order of the log, which was read up to `end`.
@@ -145,8 +146,11 @@ impl Course {
         for event in events {
             if event.sequence > self.read_to {
                 self.read_to = event.sequence;
-                let lane = Lane::of(event);
-                self.hold(event.sequence, Item { lane, aside: false, flying: false, failed: None });
+                // What is set aside can lie past the cursor.
+                if !self.held.contains_key(&event.sequence) {
+                    let lane = Lane::of(event);
+                    self.hold(event.sequence, Item { lane, aside: false, flying: false, failed: None });
+                }
             }
         }
         self.read_to = self.read_to.max(end);
@@ -218,7 +222,10 @@ impl Course {
         if item.aside {
             self.unsaved.aside.insert(sequence);
         }
-        self.timers.insert((failed.next_at, sequence));
+        let key = self.key(self.held[&sequence].lane);
+        if self.lanes[&key].first() == Some(&sequence) {
+            self.arm(sequence);
+        }
         self.advance();
         verdict
     }
@@ -254,9 +261,22 @@ impl Course {
     fn hold(&mut self, sequence: u64, item: Item) {
         self.held.insert(sequence, item);
         let lane = self.lanes.entry(self.key(item.lane)).or_default();
+        let first = lane.first().copied();
         lane.insert(sequence);
-        if lane.len() == 1 {
+        // After a crash an event that was delivered before one that is set aside can come again.
+        if let Some(later) = first.filter(|first| *first > sequence) {
+            self.disarm(later);
+        }
+        if first.is_none_or(|first| first > sequence) {
             self.arm(sequence);
+        }
+    }
+
+    /// An event is the first of its lane no more.
+    fn disarm(&mut self, sequence: u64) {
+        self.ready.aside.remove(&sequence);
+        if let Some(failed) = self.held[&sequence].failed {
+            self.timers.remove(&(failed.next_at, sequence));
         }
     }
 

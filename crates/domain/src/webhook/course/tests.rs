@@ -193,7 +193,8 @@ fn what_is_held_is_bounded() {
         next += more.len() as u64;
         course.read(&more, next);
     }
-    assert_eq!((course.ahead.len(), course.cursor()), (AHEAD, 0));
+    // All but the one that failed.
+    assert_eq!((course.ahead.len(), course.cursor()), (AHEAD - 1, 0));
 }
 
 /// What a receiver and a store would see of a history in which deliveries succeed or fail by chance, and the process is
