@@ -88,7 +88,14 @@ pub struct Receiver {
     address: SocketAddr,
     folder: TempDir,
     shared: Arc<Shared>,
-    _runtime: Runtime,
+    runtime: Option<Runtime>,
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // It may be dropped where waiting is not allowed.
+        self.runtime.take().map(Runtime::shutdown_background);
+    }
 }
 
 impl Receiver {
@@ -113,11 +120,15 @@ impl Receiver {
         // It takes no time from what is measured, nor from other tests.
         let nice = || setpriority_process(None, NICE).expect("a thread may lower its priority");
         let runtime = Builder::new_multi_thread().enable_all().on_thread_start(nice).build().expect("threads");
-        let listener = runtime.block_on(TcpListener::bind(address)).expect("a port");
+        let listener = std::net::TcpListener::bind(address).expect("a port");
         let address = listener.local_addr().expect("an address");
+        listener.set_nonblocking(true).expect("a socket");
         let shared = Arc::<Shared>::default();
-        runtime.spawn(accept(listener, acceptor, Arc::clone(&shared)));
-        Self { address, folder, shared, _runtime: runtime }
+        let of_task = Arc::clone(&shared);
+        runtime.spawn(async move {
+            accept(TcpListener::from_std(listener).expect("a socket"), acceptor, of_task).await;
+        });
+        Self { address, folder, shared, runtime: Some(runtime) }
     }
 
     /// The file with the certificate that its clients have to trust.

@@ -176,16 +176,17 @@ fn problem(error: &hyper_util::client::legacy::Error) -> Problem {
     if let Some(Refused(problem)) = causes().find_map(|cause| cause.downcast_ref()) {
         return *problem;
     }
-    // What is in an `io::Error` is not its source.
-    let is_tls = |cause: &(dyn Error + 'static)| {
-        let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        inner.is_some_and(|inner| inner.is::<rustls::Error>())
-    };
     match error.is_connect() {
         _ if causes().any(is_tls) => Problem::Tls,
         true => Problem::Connect,
         false => Problem::Broken,
     }
+}
+
+/// What is in an `io::Error` is not its source.
+fn is_tls(cause: &(dyn Error + 'static)) -> bool {
+    let inner = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    cause.is::<rustls::Error>() || inner.is_some_and(|inner| is_tls(inner))
 }
 
 #[cfg(test)]
