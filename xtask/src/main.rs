@@ -6,6 +6,7 @@ mod browser;
 mod command;
 mod conformance;
 mod console;
+mod guide;
 mod guides;
 mod linters;
 mod openapi;
@@ -46,6 +47,8 @@ enum Chore {
         #[arg(value_parser = sdk::names())]
         client: String,
     },
+    /// Runs the programs of the guide on webhooks with the official libraries
+    Guide,
     /// Walks through the pages in Chromium, and through pages that are broken on purpose; screenshots are in
     /// target/pages and target/console
     Browser,
@@ -130,6 +133,7 @@ fn run(shell: &Shell, chore: Chore) -> anyhow::Result<()> {
             needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             sdk::run(shell, &client)
         }
+        Chore::Guide => needs(Everyday).and_then(|()| guide::test(shell)),
         Chore::Browser => {
             needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             browser::test(shell)

@@ -180,7 +180,7 @@ impl Feed {
             return state.wake_all();
         }
         for event in &page.events {
-            for lane in [None, Some(event.partner)] {
+            for lane in [Some(None), event.partner.map(Some)].into_iter().flatten() {
                 let readers = state.readers.get(&lane).into_iter().flatten();
                 let wanted = readers.filter(|reader| event.sequence > reader.seen && reader.filter.wants(event));
                 wanted.for_each(|reader| reader.wake.notify_one());

@@ -38,6 +38,10 @@ pub enum OperatorFailure {
     CursorUnknown,
     /// The store has no log of its own.
     NoLog,
+    /// The service has no keys to encrypt secrets of webhooks with.
+    WebhooksOff,
+    /// The endpoint has no secret.
+    NoWebhookSecret,
     /// The request names a host that is not this service's.
     UnknownHost,
     /// Fields or parameters are not acceptable; one message for each, beginning with its path.
@@ -57,6 +61,8 @@ pub enum Resource {
     Offer,
     /// A buyer.
     Buyer,
+    /// An endpoint of webhooks.
+    Webhook,
 }
 
 impl OperatorFailure {
@@ -99,6 +105,11 @@ impl OperatorFailure {
                         ("OfferNotFound", "Offer not found", "The application has no offer with this identifier.")
                     }
                     Resource::Buyer => ("BuyerNotFound", "Buyer not found", "There is no buyer with this identifier."),
+                    Resource::Webhook => (
+                        "WebhookNotFound",
+                        "Webhook endpoint not found",
+                        "There is no webhook endpoint with this identifier.",
+                    ),
                 };
                 (StatusCode::NOT_FOUND, code, title, message)
             }
@@ -152,6 +163,20 @@ impl OperatorFailure {
                 "The service keeps everything in a PostgreSQL database. Back that up with its own tools: pg_basebackup, and \
                  continuous archiving of the WAL.",
             ),
+            Self::WebhooksOff => (
+                StatusCode::CONFLICT,
+                "WebhooksOff",
+                "Webhooks are off",
+                "The service was started without --secrets-key-file, the keys that secrets of webhook endpoints are \
+                 encrypted with.",
+            ),
+            Self::NoWebhookSecret => (
+                StatusCode::CONFLICT,
+                "NoWebhookSecret",
+                "Endpoint without secret",
+                "An import has brought the endpoint, and imports bring no secrets. Rotate its secret, give the new one to \
+                 whoever receives, and resume it then.",
+            ),
             Self::UnknownHost => (
                 StatusCode::MISDIRECTED_REQUEST,
                 "UnknownHost",
@@ -182,6 +207,8 @@ impl OperatorFailure {
             | Self::BatchTooLarge
             | Self::CursorUnknown
             | Self::NoLog
+            | Self::WebhooksOff
+            | Self::NoWebhookSecret
             | Self::UnknownHost => Vec::new(),
         }
     }

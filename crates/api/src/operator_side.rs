@@ -33,14 +33,23 @@ use crate::operations::operator::put_offers::{PutOffers, PutOffersApi};
 use crate::operations::operator::put_partner::PutPartnerApi;
 use crate::operations::operator::read_buyer::ReadBuyerApi;
 use crate::operations::operator::revoke_key::RevokeKeyApi;
+use crate::operations::operator::webhooks::add::AddWebhookApi;
+use crate::operations::operator::webhooks::change::ChangeWebhookApi;
+use crate::operations::operator::webhooks::delete::DeleteWebhookApi;
+use crate::operations::operator::webhooks::get::GetWebhookApi;
+use crate::operations::operator::webhooks::list::ListWebhooksApi;
+use crate::operations::operator::webhooks::rotate::RotateWebhookApi;
+use crate::operations::operator::webhooks::test::TestWebhookApi;
 use crate::operator_hosts::{Hosts, Named};
 use crate::operators::Operators;
 use crate::rate_limit::Failures;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
 use crate::trace::Traces;
+use crate::webhook_secrets::SecretKeys;
 use lendpay_domain::Store;
 use lendpay_domain::log::Log;
+use lendpay_domain::webhook::Deliveries;
 use poem::{Endpoint, Response, Route};
 use poem_openapi::OpenApiService;
 use std::sync::Arc;
@@ -60,6 +69,8 @@ pub struct OperatorSettings<S> {
     pub log: Option<Arc<dyn Log>>,
     /// The readers that wait for events, shared with the partners' side.
     pub feed: Arc<Feed>,
+    /// What webhooks need; without it they are off.
+    pub webhooks: Option<WebhookSettings>,
     /// Set when the service is about to end: it is not ready any more, though it still answers.
     pub stopping: Arc<AtomicBool>,
     /// Writes what `/metrics` answers, in Prometheus' text format.
@@ -70,6 +81,17 @@ pub struct OperatorSettings<S> {
     pub console: bool,
 }
 
+/// What webhooks need.
+#[derive(Clone)]
+pub struct WebhookSettings {
+    /// The keys that secrets are encrypted with.
+    pub keys: Arc<SecretKeys>,
+    /// Delivery in this process.
+    pub deliveries: Arc<dyn Deliveries>,
+    /// Whether an endpoint may have an address with http, for tests and sandboxes.
+    pub plain_http: bool,
+}
+
 /// The operations with a key. The document lists them in this order.
 pub(crate) type Operations<S> = (
     (PutPartnerApi<S>, ListPartnersApi<S>, GetPartnerApi<S>),
@@ -77,6 +99,10 @@ pub(crate) type Operations<S> = (
     (PutApplicationApi<S>, ListApplicationsApi<S>, GetApplicationApi<S>),
     (PutOfferApi<S>, PutOffersApi<S>, ListAllOffersApi<S>, ListOffersApi<S>, GetOfferApi<S>, MoveOfferApi<S>),
     (ListBuyersApi<S>, GetBuyerApi<S>, ReadBuyerApi<S>),
+    (
+        (AddWebhookApi<S>, ListWebhooksApi<S>, GetWebhookApi<S>),
+        (ChangeWebhookApi<S>, RotateWebhookApi<S>, TestWebhookApi<S>, DeleteWebhookApi<S>),
+    ),
     (ListEventsApi<S>, GetOperationApi<S>, ExportApi<S>),
     (CopyLogApi<S>, NoteBackupApi<S>),
 );
@@ -96,6 +122,10 @@ fn operations<S: Store>(operator: &Arc<Operator<S>>, reason: fn(&S) -> Option<St
             MoveOfferApi(o()),
         ),
         (ListBuyersApi(o()), GetBuyerApi(o()), ReadBuyerApi(o())),
+        (
+            (AddWebhookApi(o()), ListWebhooksApi(o()), GetWebhookApi(o())),
+            (ChangeWebhookApi(o()), RotateWebhookApi(o()), TestWebhookApi(o()), DeleteWebhookApi(o())),
+        ),
         (ListEventsApi(o()), GetOperationApi(o()), ExportApi { operator: o(), reason }),
         (CopyLogApi(o()), NoteBackupApi(o())),
     )
@@ -108,9 +138,10 @@ pub fn operator_side<S: Store>(
     settings: OperatorSettings<S>,
     counts: Arc<RequestCounts>,
 ) -> impl Endpoint<Output = Response> + 'static {
-    let OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces, console } = settings;
-    let operator =
-        Arc::new(Operator { store: Arc::clone(&store), operators, failures: Failures::default(), log, feed });
+    let OperatorSettings { operators, hosts, limits, reason, log, feed, webhooks, stopping, metrics, traces, console } =
+        settings;
+    let (store_of, failures) = (Arc::clone(&store), Failures::default());
+    let operator = Arc::new(Operator { store: store_of, operators, failures, log, feed, webhooks });
     let document = operator::document();
     let (mut pages, mut routes) = document.pages().add(Route::new(), Side::Operator);
     if console {

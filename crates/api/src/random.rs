@@ -3,15 +3,15 @@
 //! The generator is rand's thread-local ChaCha, seeded and reseeded by the operating system: no system call for a
 //! request.
 
-use lendpay_domain::{BuyerId, EventId, KeyId, OperationId, Timestamp};
+use lendpay_domain::{BuyerId, EndpointId, EventId, KeyId, OperationId, Timestamp};
 use uuid::Uuid;
 
-/// 256 bits for an API key.
+/// 256 bits for an API key, or for a secret of webhooks.
 pub fn key_bits() -> [u8; 32] {
     rand::random()
 }
 
-/// A nonce for a message that is sealed.
+/// What is used once with a key for encryption.
 pub(crate) fn nonce() -> [u8; 12] {
     rand::random()
 }
@@ -36,9 +36,19 @@ pub fn span_id() -> [u8; 8] {
     rand::random::<std::num::NonZeroU64>().get().to_be_bytes()
 }
 
+/// From 0 to 1, by which retries are spread.
+pub fn jitter() -> f64 {
+    rand::random()
+}
+
 /// An id for a key that is made at `at`: a UUID of version 7, so that keys sort by age.
 pub(crate) fn key_id(at: Timestamp) -> KeyId {
     KeyId::new(uuid_v7(at))
+}
+
+/// An id for an endpoint that is added at `at`: a UUID of version 7, so that endpoints sort by age.
+pub(crate) fn endpoint_id(at: Timestamp) -> EndpointId {
+    EndpointId::new(uuid_v7(at))
 }
 
 /// An id for a buyer that is created at `at`: a UUID of version 7, so that buyers sort by age.

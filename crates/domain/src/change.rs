@@ -10,6 +10,7 @@ use crate::key::{KeyHash, KeyRecord};
 use crate::offer::{Status, Terms};
 use crate::partner::Partner;
 use crate::text::Reason;
+use crate::webhook::{Endpoint, Noted, Step};
 use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::sync::Arc;
 
@@ -125,6 +126,15 @@ pub enum Change {
         /// The buyer.
         buyer: BuyerId,
     },
+    /// An endpoint of webhooks was added, has other values, or was deleted.
+    EndpointPut {
+        /// The endpoint as it is now.
+        endpoint: Box<Endpoint>,
+        /// What was done.
+        step: Step,
+    },
+    /// Deliveries of webhooks have come so far. This is no public event, and it has no cause.
+    DeliveriesNoted(Vec<Noted>),
 }
 
 impl Change {
@@ -136,6 +146,7 @@ impl Change {
             | Self::OfferMoved { .. }
             | Self::TermsReplaced { before: Some(_), .. }
             | Self::KeyExpirySet { .. }
+            | Self::EndpointPut { .. }
             | Self::BuyerCreated { .. }
             | Self::BuyerRead { .. } => true,
             Self::PartnerPut(_)
@@ -143,8 +154,14 @@ impl Change {
             | Self::KeyRevoked { .. }
             | Self::KeyUsed { .. }
             | Self::ApplicationPut { .. }
-            | Self::TermsReplaced { before: None, .. } => false,
+            | Self::TermsReplaced { before: None, .. }
+            | Self::DeliveriesNoted(_) => false,
         }
+    }
+
+    /// Whether such a change has no cause, and is no public event.
+    pub const fn never_has_cause(&self) -> bool {
+        matches!(self, Self::KeyUsed { .. } | Self::DeliveriesNoted(_))
     }
 
     /// The time of the change, if it holds that.
@@ -160,7 +177,9 @@ impl Change {
             | Self::KeyExpirySet { .. }
             | Self::ApplicationPut { .. }
             | Self::TermsReplaced { .. }
-            | Self::BuyerRead { .. } => None,
+            | Self::BuyerRead { .. }
+            | Self::EndpointPut { .. }
+            | Self::DeliveriesNoted(_) => None,
         }
     }
 
@@ -192,39 +211,44 @@ impl OfferKey {
 pub struct Record {
     /// Its number among all changes. It grows, not always by one. `None` before a store has given one.
     pub sequence: Option<u64>,
-    /// What caused it; `None` for the use of a key, and for records that an early version exported without it.
+    /// What caused it; `None` for the use of a key, for the progress of webhooks, and for records that an early version
+    /// exported without it.
     pub cause: Option<Cause>,
     /// What changed.
     pub change: Change,
 }
 
 impl Record {
-    /// The partner that the record concerns, and the subject of its public event; `None` if it has none. Without a
-    /// cause there is no event.
-    pub fn subject(&self) -> Option<(PartnerId, Subject)> {
+    /// The subject of the record's public event, and the partner that it concerns (an endpoint of the lender: none);
+    /// `None` if it has none. Without a cause there is no event.
+    pub fn subject(&self) -> Option<(Option<PartnerId>, Subject)> {
         let cause = self.cause?;
-        match &self.change {
+        let (partner, subject) = match &self.change {
             Change::PartnerPut(Partner { id, created_at, .. }) => {
                 // A partner is created at the moment of its first put, and keeps that moment.
                 let is_new = *created_at == cause.at;
-                Some((*id, if is_new { Subject::PartnerCreated } else { Subject::PartnerUpdated }))
+                (*id, if is_new { Subject::PartnerCreated } else { Subject::PartnerUpdated })
             }
-            Change::KeyAdded(key) => Some((key.partner, Subject::KeyCreated(key.id))),
-            Change::KeyRevoked { partner, key, .. } => Some((*partner, Subject::KeyRevoked(*key))),
-            Change::ApplicationPut { application, partner } => {
-                Some((*partner, Subject::ApplicationCreated(*application)))
-            }
-            Change::OfferCreated { offer, .. } => Some((offer.partner, offer.reached(Status::Offered))),
-            Change::OfferMoved { offer, status, .. } => Some((offer.partner, offer.reached(*status))),
-            Change::BuyerCreated { partner, buyer, .. } => Some((*partner, Subject::Buyer(*buyer))),
-            Change::BuyerRead { partner, buyer } => Some((*partner, Subject::BuyerRead(*buyer))),
-            Change::KeyExpirySet { partner, key, .. } => Some((*partner, Subject::KeyExpirySet(*key))),
+            Change::KeyAdded(key) => (key.partner, Subject::KeyCreated(key.id)),
+            Change::KeyRevoked { partner, key, .. } => (*partner, Subject::KeyRevoked(*key)),
+            Change::ApplicationPut { application, partner } => (*partner, Subject::ApplicationCreated(*application)),
+            Change::OfferCreated { offer, .. } => (offer.partner, offer.reached(Status::Offered)),
+            Change::OfferMoved { offer, status, .. } => (offer.partner, offer.reached(*status)),
+            Change::BuyerCreated { partner, buyer, .. } => (*partner, Subject::Buyer(*buyer)),
+            Change::BuyerRead { partner, buyer } => (*partner, Subject::BuyerRead(*buyer)),
+            Change::KeyExpirySet { partner, key, .. } => (*partner, Subject::KeyExpirySet(*key)),
             Change::TermsReplaced { offer, before: Some(_), .. } => {
                 let OfferKey { partner, application, offer } = *offer;
-                Some((partner, Subject::Terms { application, offer }))
+                (partner, Subject::Terms { application, offer })
             }
-            Change::KeyUsed { .. } | Change::TermsReplaced { before: None, .. } => None,
-        }
+            Change::EndpointPut { endpoint, step } => {
+                return Some((endpoint.owner.partner(), Subject::Webhook(endpoint.id, *step)));
+            }
+            Change::KeyUsed { .. } | Change::TermsReplaced { before: None, .. } | Change::DeliveriesNoted(_) => {
+                return None;
+            }
+        };
+        Some((Some(partner), subject))
     }
 
     /// The record as a public event (contract 2.10 and 2.14); `None` if it is none.
@@ -239,8 +263,9 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::imports::{base, buyer, created, moved, terms_replaced};
+    use crate::testing::imports::{base, buyer, created, endpoint_put, moved, progress, terms_replaced};
     use crate::testing::samples::*;
+    use crate::webhook::Owner;
 
     #[test]
     fn each_change_has_its_event() {
@@ -263,11 +288,16 @@ mod tests {
             (moved(offer_key(1, 2), Status::Archived), Some(offer_key(1, 2).reached(Status::Archived))),
             (buyer(1, 2, description()), Some(Subject::Buyer(buyer_id(2)))),
             (Change::BuyerRead { partner: partner(1), buyer: buyer_id(2) }, Some(Subject::BuyerRead(buyer_id(2)))),
+            (endpoint_put(1, 2, Step::Paused), Some(Subject::Webhook(endpoint_id(2), Step::Paused))),
+            (progress(2, 7), None),
         ] {
             let found = record(3, change);
-            assert_eq!(found.subject(), subject.map(|subject| (partner(1), subject)), "{found:?}");
+            assert_eq!(found.subject(), subject.map(|subject| (Some(partner(1)), subject)), "{found:?}");
             assert_eq!(found.event().map(|event| event.subject), subject);
         }
+        let lenders = Endpoint { owner: Owner::Lender, ..endpoint(1, 2) };
+        let put = record(3, Change::EndpointPut { endpoint: lenders.into(), step: Step::Created });
+        assert_eq!(put.subject(), Some((None, Subject::Webhook(endpoint_id(2), Step::Created))));
     }
 
     #[test]
@@ -275,7 +305,7 @@ mod tests {
         let Record { cause: Some(cause), .. } = record(1, partner_put(1, None)) else { panic!("it has a cause") };
         let later =
             Record { sequence: Some(2), cause: Some(Cause { at: at(7), ..cause }), change: partner_put(1, None) };
-        assert_eq!(later.subject(), Some((partner(1), Subject::PartnerUpdated)));
+        assert_eq!(later.subject(), Some((Some(partner(1)), Subject::PartnerUpdated)));
     }
 
     #[test]

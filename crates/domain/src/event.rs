@@ -3,7 +3,10 @@
 use crate::offer::{Status, Terms};
 use crate::operator::OperatorName;
 use crate::text::Reason;
-use crate::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::webhook::Step;
+use crate::{
+    ApplicationId, BuyerId, EndpointId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use std::fmt;
 
 /// Who caused a change.
@@ -87,12 +90,14 @@ pub enum Subject {
     ApplicationCreated(ApplicationId),
     /// An operator asked for a buyer's bank details in full.
     BuyerRead(BuyerId),
+    /// Something happened to an endpoint of webhooks.
+    Webhook(EndpointId, Step),
 }
 
 impl Subject {
-    /// Every type of event. Those of partners, keys and applications, and of what operators read, are for operators only
-    /// (contract 2.14).
-    pub const TYPES: [&'static str; 15] = [
+    /// Every type of event. Those of partners, keys, applications and webhooks, and of what operators read, are for operators
+    /// only (contract 2.14).
+    pub const TYPES: [&'static str; 22] = [
         "offer.created",
         "offer.accepted",
         "offer.declined",
@@ -108,6 +113,13 @@ impl Subject {
         "key.revoked",
         "application.created",
         "buyer.read_in_full",
+        "webhook.created",
+        "webhook.updated",
+        "webhook.paused",
+        "webhook.resumed",
+        "webhook.secret_rotated",
+        "webhook.disabled",
+        "webhook.deleted",
     ];
 
     /// The type of the event, as the contract names it.
@@ -135,6 +147,15 @@ impl Subject {
             Self::KeyRevoked(_) => 12,
             Self::ApplicationCreated(_) => 13,
             Self::BuyerRead(_) => 14,
+            Self::Webhook(_, step) => match step {
+                Step::Created => 15,
+                Step::Updated => 16,
+                Step::Paused => 17,
+                Step::Resumed => 18,
+                Step::SecretRotated => 19,
+                Step::Disabled => 20,
+                Step::Deleted => 21,
+            },
         }
     }
 }
@@ -152,7 +173,8 @@ impl Subject {
             | Self::PartnerUpdated
             | Self::KeyCreated(_)
             | Self::KeyExpirySet(_)
-            | Self::KeyRevoked(_) => (None, None, None),
+            | Self::KeyRevoked(_)
+            | Self::Webhook(..) => (None, None, None),
         }
     }
 
@@ -166,8 +188,14 @@ impl Subject {
             | Self::PartnerCreated
             | Self::PartnerUpdated
             | Self::ApplicationCreated(_)
-            | Self::BuyerRead(_) => None,
+            | Self::BuyerRead(_)
+            | Self::Webhook(..) => None,
         }
+    }
+
+    /// The endpoint that the event is about.
+    pub const fn endpoint(&self) -> Option<EndpointId> {
+        if let Self::Webhook(endpoint, _) = *self { Some(endpoint) } else { None }
     }
 }
 
@@ -189,8 +217,8 @@ pub struct Event {
     pub id: EventId,
     /// When it happened. For an expiry that is the offer's `expiryAt`, which may lie before the event's neighbours.
     pub occurred_at: Timestamp,
-    /// The partner that it concerns.
-    pub partner: PartnerId,
+    /// The partner that it concerns; `None` for an endpoint of the lender.
+    pub partner: Option<PartnerId>,
     /// What it is about.
     pub subject: Subject,
     /// Who caused it.
@@ -209,7 +237,8 @@ impl Event {
         let (application, offer, buyer) = self.subject.ids();
         let subject =
             [application.map(ApplicationId::to_bytes), offer.map(OfferId::to_bytes), buyer.map(BuyerId::to_bytes)];
-        [self.partner.to_bytes(), self.operation.to_bytes()].into_iter().chain(subject.into_iter().flatten())
+        let partner = self.partner.map(PartnerId::to_bytes);
+        [partner, Some(self.operation.to_bytes())].into_iter().chain(subject).flatten()
     }
 }
 
@@ -249,7 +278,7 @@ mod tests {
     #[test]
     fn every_type_has_its_place() {
         let (application, offer) = (ApplicationId::from_bytes([1; 16]), OfferId::from_bytes([2; 16]));
-        let key = KeyId::from_bytes([4; 16]);
+        let (key, endpoint) = (KeyId::from_bytes([4; 16]), EndpointId::from_bytes([5; 16]));
         let reached = |status| Subject::Offer { application, offer, status };
         let subjects = [
             (reached(Status::Offered), "offer.created"),
@@ -267,12 +296,20 @@ mod tests {
             (Subject::KeyRevoked(key), "key.revoked"),
             (Subject::ApplicationCreated(application), "application.created"),
             (Subject::BuyerRead(BuyerId::from_bytes([3; 16])), "buyer.read_in_full"),
+            (Subject::Webhook(endpoint, Step::Created), "webhook.created"),
+            (Subject::Webhook(endpoint, Step::Updated), "webhook.updated"),
+            (Subject::Webhook(endpoint, Step::Paused), "webhook.paused"),
+            (Subject::Webhook(endpoint, Step::Resumed), "webhook.resumed"),
+            (Subject::Webhook(endpoint, Step::SecretRotated), "webhook.secret_rotated"),
+            (Subject::Webhook(endpoint, Step::Disabled), "webhook.disabled"),
+            (Subject::Webhook(endpoint, Step::Deleted), "webhook.deleted"),
         ];
         assert_eq!(subjects.map(|(subject, _)| subject.type_index()), std::array::from_fn(|n| n));
         assert_eq!(subjects.map(|(subject, _)| subject.event_type()), Subject::TYPES);
         for (subject, name) in subjects {
             assert_eq!(subject.event_type(), name);
             assert_eq!(subject.key().is_some(), name.starts_with("key."));
+            assert_eq!(subject.endpoint().is_some(), name.starts_with("webhook."));
         }
     }
 }

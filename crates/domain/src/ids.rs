@@ -67,6 +67,10 @@ uuid_ids! {
     KeyId,
     /// An event.
     EventId,
+    /// An endpoint that webhooks are sent to.
+    EndpointId,
+    /// A process that serves endpoints, from its start to its end.
+    HolderId,
     /// A history: in one history, a sequence never means another change. An import begins a new one.
     HistoryId,
 }

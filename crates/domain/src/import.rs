@@ -13,7 +13,9 @@ use crate::key::{KeyHash, KeyRecord};
 use crate::offer::Status;
 use crate::partner::Partner;
 use crate::view::{StoredOffer, View, ViewError};
-use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::webhook::progress::ASIDE;
+use crate::webhook::{Endpoint, Noted, Step, Webhook};
+use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashSet;
 
 /// Sequences are below this.
@@ -77,12 +79,15 @@ pub struct Admission {
     offers: HashSet<(ApplicationId, OfferId)>,
     /// Likewise.
     buyers: HashSet<(PartnerId, BuyerId)>,
+    endpoints: HashSet<EndpointId>,
     done: Imported,
 }
 
 type Admit = Result<bool, AdmitError>;
 
 const REPEATED: Admit = Err(AdmitError::Rejected("its subject is there already"));
+
+const NO_ENDPOINT: Admit = Err(AdmitError::Rejected("its endpoint is not there"));
 
 fn reject(why: &'static str) -> Admit {
     Err(AdmitError::Rejected(why))
@@ -101,6 +106,7 @@ impl Admission {
             hashes: HashSet::new(),
             offers: HashSet::new(),
             buyers: HashSet::new(),
+            endpoints: HashSet::new(),
             done: Imported::default(),
         }
     }
@@ -146,6 +152,8 @@ impl Admission {
                 Some(_) => self.added_before(!self.merge || self.buyers.contains(&(*partner, *buyer))),
                 None => reject("its buyer is not there"),
             },
+            Change::EndpointPut { endpoint, step } => self.endpoint(endpoint, *step, view),
+            Change::DeliveriesNoted(all) => self.progress(all, view),
         }?;
         if !add {
             self.done.kept += 1;
@@ -259,6 +267,42 @@ impl Admission {
         self.done.unchecked_buyers += u64::from(buyer_checks::check(description.clone(), BuyerChecks::Full).is_err());
         Ok(true)
     }
+
+    /// A new endpoint, or later values of one that this import has added.
+    fn endpoint<V: View>(&mut self, endpoint: &Endpoint, step: Step, view: &V) -> Admit {
+        if let Some(partner) = endpoint.owner.partner() {
+            has_partner(partner, view)?;
+        }
+        match view.webhook(endpoint.id)? {
+            Some(before) if before.endpoint.owner != endpoint.owner => reject("its endpoint has another owner"),
+            Some(before) if self.endpoints.contains(&endpoint.id) => {
+                if before.there().is_some() {
+                    Ok(true)
+                } else {
+                    NO_ENDPOINT
+                }
+            }
+            Some(_) => self.there_before(),
+            None if step != Step::Created => NO_ENDPOINT,
+            None => {
+                self.endpoints.insert(endpoint.id);
+                Ok(true)
+            }
+        }
+    }
+
+    /// The progress of deliveries. A merge gives other sequences, so that progress of another store means nothing there.
+    fn progress<V: View>(&self, all: &[Noted], view: &V) -> Admit {
+        for noted in all {
+            let Some(Webhook { progress, .. }) = view.webhook(noted.endpoint)? else { return NO_ENDPOINT };
+            let mut progress = progress.filter(|_| !self.merge).unwrap_or_default();
+            progress.note(noted);
+            if progress.aside.len() > ASIDE {
+                return reject("more events are set aside than can be");
+            }
+        }
+        if Noted::fit(all) { Ok(!self.merge) } else { reject("it holds more than can be stored") }
+    }
 }
 
 /// Adds the keys that admitting a record and applying its change look at.
@@ -290,6 +334,11 @@ pub fn reads_of(change: &Change, reads: &mut Reads) {
             reads.partners.push(*partner);
             reads.buyers.push((*partner, *buyer));
         }
+        Change::EndpointPut { endpoint, .. } => {
+            reads.partners.extend(endpoint.owner.partner());
+            reads.endpoints.push(endpoint.id);
+        }
+        Change::DeliveriesNoted(all) => reads.endpoints.extend(all.iter().map(|noted| noted.endpoint)),
     }
 }
 

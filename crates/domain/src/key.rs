@@ -26,6 +26,16 @@ impl Area {
         }
     }
 
+    /// The area whose callers see a type of event; `None` if only operators see it (contract 2.13, 2.14).
+    pub fn of_event(name: &str) -> Option<Self> {
+        match name {
+            "offer.created" | "offer.accepted" | "offer.declined" | "offer.expired" | "offer.advanced"
+            | "offer.archived" => Some(Self::Lending),
+            "buyer.created" => Some(Self::Payments),
+            _ => None,
+        }
+    }
+
     const fn bit(self) -> u8 {
         match self {
             Self::Lending => 1,

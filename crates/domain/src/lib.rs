@@ -14,6 +14,7 @@
 //! | [`calls`] | calls that changed nothing, kept for support |
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
 //! | [`import`] | which records an import accepts |
+//! | [`webhook`] | endpoints that events are sent to, and how: order, retries, progress |
 //! | [`store`], [`query`], [`page`] | the ports that stores implement; lists and their filters |
 //! | [`log`] | the port to a store's own log, for backups |
 //! | `testing` | samples and strategies for tests, behind a feature |
@@ -44,8 +45,11 @@ pub mod store;
 pub mod testing;
 pub mod text;
 pub mod view;
+pub mod webhook;
 
-pub use ids::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId};
+pub use ids::{
+    ApplicationId, BuyerId, EndpointId, EventId, HistoryId, HolderId, KeyId, OfferId, OperationId, PartnerId,
+};
 pub use store::{Store, StoreError};
 
 /// A moment, in UTC. Stores keep every nanosecond of it.

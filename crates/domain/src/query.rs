@@ -21,11 +21,11 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Whether a partner's records are wanted.
-    pub fn holds(self, partner: PartnerId) -> bool {
+    /// Whether the records of a partner, or of nobody, are wanted.
+    pub fn holds(self, partner: impl Into<Option<PartnerId>>) -> bool {
         match self {
             Self::All => true,
-            Self::Partner(wanted) => wanted == partner,
+            Self::Partner(wanted) => partner.into() == Some(wanted),
         }
     }
 }
@@ -192,6 +192,16 @@ impl EventTypes {
     /// The type with this name.
     pub fn named(name: &str) -> Option<Self> {
         Subject::TYPES.iter().position(|known| *known == name).map(|index| Self(1 << index))
+    }
+
+    /// The types with these names; `None` if there is no such type.
+    pub fn of_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Option<Self> {
+        names.into_iter().try_fold(Self(0), |all, name| Some(Self(all.0 | Self::named(name)?.0)))
+    }
+
+    /// The names of the types.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Subject::TYPES.into_iter().enumerate().filter(move |(index, _)| self.0 & 1 << index != 0).map(|(_, name)| name)
     }
 
     /// The types whose names `wanted` picks.

@@ -17,7 +17,10 @@ use crate::query::{
     Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
     OfferCursor, Scope,
 };
-use crate::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::webhook::{Endpoint, FindEndpoints, Webhook};
+use crate::{
+    ApplicationId, BuyerId, EndpointId, HistoryId, HolderId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use std::fmt;
 use std::future::Future;
 
@@ -167,7 +170,27 @@ pub trait Calls: Send + Sync + 'static {
     fn calls_of(&self, operation: OperationId, now: Timestamp) -> impl Future<Output = Answer<Vec<Call>>> + Send;
 }
 
-/// A whole store.
-pub trait Store: Commands + Queries + Exports + Calls {}
+/// Endpoints of webhooks, and which process serves which. They are changed by commands.
+pub trait Webhooks: Send + Sync + 'static {
+    /// Endpoints, in the order of their ids.
+    fn find_endpoints(&self, query: FindEndpoints) -> impl Future<Output = Answer<Page<Endpoint, EndpointId>>> + Send;
 
-impl<S: Commands + Queries + Exports + Calls> Store for S {}
+    /// An endpoint, with the progress of its delivery.
+    fn find_webhook(&self, id: EndpointId) -> impl Future<Output = Answer<Option<Webhook>>> + Send;
+
+    /// Of some endpoints, which this process serves from now on for [`HELD`](crate::webhook::HELD): those that it serves
+    /// already, and those that nobody does. A store for one process gives it all.
+    fn hold(
+        &self,
+        holder: HolderId,
+        endpoints: Vec<EndpointId>,
+    ) -> impl Future<Output = Answer<Vec<EndpointId>>> + Send;
+
+    /// Others may serve what this process has served, at once.
+    fn release(&self, holder: HolderId) -> impl Future<Output = Answer<()>> + Send;
+}
+
+/// A whole store.
+pub trait Store: Commands + Queries + Exports + Calls + Webhooks {}
+
+impl<S: Commands + Queries + Exports + Calls + Webhooks> Store for S {}

@@ -15,7 +15,8 @@ use crate::key::{KeyHash, KeyRecord};
 use crate::life_cycle::{Standing, Transition};
 use crate::offer::{Offer, Terms};
 use crate::partner::Partner;
-use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::webhook::{State, Webhook};
+use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::HashMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -106,6 +107,8 @@ pub trait View {
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<Self::Terms>>;
     /// A partner's buyer.
     fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<Self::Buyer>>;
+    /// An endpoint of webhooks, with its progress; also one that was deleted.
+    fn webhook(&self, id: EndpointId) -> Found<Webhook>;
 
     /// The terms of an offer that was found; `None` if the view has only the place where they are.
     fn terms<'a>(&'a self, found: &'a Self::Terms) -> Option<&'a Terms> {
@@ -158,6 +161,10 @@ impl<T: HeldTerms, B: Clone + Send + 'static> View for Nothing<T, B> {
     fn buyer(&self, _: PartnerId, _: BuyerId) -> Found<StoredBuyer<B>> {
         Ok(None)
     }
+
+    fn webhook(&self, _: EndpointId) -> Found<Webhook> {
+        Ok(None)
+    }
 }
 
 /// The state that changes have led to, by key.
@@ -175,6 +182,8 @@ pub struct Tables<T, B> {
     pub offers: HashMap<(ApplicationId, OfferId), StoredOffer<T>>,
     /// Buyers, by partner and id.
     pub buyers: HashMap<(PartnerId, BuyerId), StoredBuyer<B>>,
+    /// Endpoints of webhooks, those that were deleted too.
+    pub webhooks: HashMap<EndpointId, Webhook>,
     /// Which partner is which client.
     pub clients: HashMap<String, PartnerId>,
     hashes: HashMap<KeyHash, (PartnerId, KeyId)>,
@@ -189,6 +198,7 @@ impl<T, B> Default for Tables<T, B> {
             applications: HashMap::new(),
             offers: HashMap::new(),
             buyers: HashMap::new(),
+            webhooks: HashMap::new(),
             clients: HashMap::new(),
             hashes: HashMap::new(),
         }
@@ -229,13 +239,14 @@ impl<T, B> Tables<T, B> {
 
     /// Empties every table; allocations stay.
     pub fn clear(&mut self) {
-        let Self { partners, keys, uses, applications, offers, buyers, clients, hashes } = self;
+        let Self { partners, keys, uses, applications, offers, buyers, webhooks, clients, hashes } = self;
         partners.clear();
         keys.clear();
         uses.clear();
         applications.clear();
         offers.clear();
         buyers.clear();
+        webhooks.clear();
         clients.clear();
         hashes.clear();
     }
@@ -300,6 +311,19 @@ impl<V: View> Overlay<V> {
                 self.tables.buyers.insert((partner, *id), stored);
             }
             Change::BuyerRead { .. } => {}
+            Change::EndpointPut { endpoint, step: _ } => {
+                let before = self.webhook(endpoint.id)?.filter(|_| endpoint.set != State::Deleted);
+                let progress = before.and_then(|before| before.progress);
+                self.tables.webhooks.insert(endpoint.id, Webhook { endpoint: (**endpoint).clone(), progress });
+            }
+            Change::DeliveriesNoted(all) => {
+                for noted in all {
+                    // A replay can meet the progress of an endpoint that the index knows as deleted.
+                    let Some(mut webhook) = self.webhook(noted.endpoint)?.and_then(Webhook::there) else { continue };
+                    webhook.progress.get_or_insert_default().note(noted);
+                    self.tables.webhooks.insert(noted.endpoint, webhook);
+                }
+            }
         }
         Ok(())
     }
@@ -361,6 +385,10 @@ impl<V: View> View for Overlay<V> {
     fn buyer(&self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<V::Buyer>> {
         let found = self.tables.buyers.get(&(partner, buyer));
         found.map_or_else(|| self.base.buyer(partner, buyer), |buyer| Ok(Some(buyer.clone())))
+    }
+
+    fn webhook(&self, id: EndpointId) -> Found<Webhook> {
+        self.tables.webhooks.get(&id).map_or_else(|| self.base.webhook(id), |found| Ok(Some(found.clone())))
     }
 }
 

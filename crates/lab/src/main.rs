@@ -8,6 +8,7 @@
 //! | `scale` | what a large store costs |
 //! | `neighbours` | what one partner's load costs another |
 //! | `expiries` | what it costs that offers expire on time |
+//! | `webhooks` | whether events arrive, and what that costs |
 //! | `lab` | the programs that are measured, and the folder where that is done |
 //! | `server` | a server that runs |
 //! | `http` | the client |
@@ -27,6 +28,7 @@ mod neighbours;
 mod scale;
 mod server;
 mod soak;
+mod webhooks;
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -65,6 +67,11 @@ enum Experiment {
     ///
     /// On both stores, of which one on PostgreSQL is started. Takes a quarter of an hour.
     Expiries(expiries::Arguments),
+    /// Shows that every event arrives at every endpoint of webhooks, and what deliveries cost
+    ///
+    /// Receivers refuse, fail, hang, are slow and reset connections at random, and the service is killed meanwhile; on PostgreSQL
+    /// one of two processes for good. Then the delay beside an endpoint that hangs, and what endpoints cost commits.
+    Webhooks(webhooks::Arguments),
     /// A yardstick of the benchmark
     #[command(hide = true, subcommand)]
     Limit(bench::limits::Limit),
@@ -81,6 +88,7 @@ fn main() -> ExitCode {
         Experiment::Scale(arguments) => scale::run(&arguments),
         Experiment::Neighbours(arguments) => neighbours::run(&arguments),
         Experiment::Expiries(arguments) => expiries::run(&arguments),
+        Experiment::Webhooks(arguments) => webhooks::run(&arguments),
         Experiment::Limit(limit) => bench::limits::run(limit),
         Experiment::KilledClient { address, connections, key } => {
             soak::killed::client(address, connections, &key);

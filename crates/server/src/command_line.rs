@@ -2,7 +2,7 @@
 
 use crate::client::{
     ApplicationCommand, BuyerCommand, EventsCommand, HealthCommand, KeyCommand, OfferCommand, OperationCommand,
-    OperatorCommand, PartnerCommand,
+    OperatorCommand, PartnerCommand, WebhookCommand,
 };
 use crate::completions::CompletionsCommand;
 use crate::settings::{Backup, Export, HistoryCommand, Import, KeptIn, Migrate, Sandbox, Serve};
@@ -57,6 +57,9 @@ pub enum Command {
     Events(EventsCommand),
     /// What became of a request, at the running service: why it was refused, or the events that it caused.
     Operation(OperationCommand),
+    /// Webhooks, at the running service: endpoints that events are sent to.
+    #[command(subcommand)]
+    Webhook(WebhookCommand),
     /// Operators of the service: the people and systems that its operators' file lists.
     #[command(subcommand)]
     Operator(OperatorCommand),
@@ -98,10 +101,11 @@ mod tests {
     #[test]
     fn every_flag_has_a_variable() {
         // These say what one call is to do; a variable for them would make other calls do it too.
-        const OF_ONE_CALL: [&str; 28] = [
+        const OF_ONE_CALL: [&str; 29] = [
             "after",
             "application",
             "area",
+            "at-once",
             "buyer",
             "csv",
             "dry-run",

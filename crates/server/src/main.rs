@@ -22,6 +22,7 @@ mod store;
 mod system_clock;
 mod telemetry;
 mod transfer;
+mod webhooks;
 
 use command_line::{Command, CommandLine};
 use rustix::fs::Mode;
@@ -58,6 +59,7 @@ fn run() -> Result<ExitCode, String> {
         Command::Buyer(command) => client::buyer(&command),
         Command::Events(command) => client::events(&command),
         Command::Operation(command) => client::operation(&command),
+        Command::Webhook(command) => client::webhook(&command),
         Command::Operator(command) => client::operator(&command),
         Command::Health(command) => client::health(&command),
         Command::Completions(command) => completions::run(&command, examples::command::<CommandLine>()),

@@ -4,9 +4,11 @@
 //! types, and ids of partners; never another id.
 
 mod machine;
+mod webhooks;
 
 use crate::listener::{ConnectionSlots, Tls};
 use crate::store::Kept;
+use crate::webhooks::Deliverer;
 use lendpay_api::{BUCKETS, Counts, Feed, RequestCounts, RouteCounts};
 use lendpay_domain::event::Subject;
 use lendpay_domain::log::CopyKind;
@@ -31,6 +33,8 @@ pub struct Metrics<S> {
     /// Log lines that were dropped.
     pub dropped_lines: Arc<AtomicU64>,
     pub tls: Option<Arc<Tls>>,
+    /// What sends webhooks, if something does.
+    pub webhooks: Option<Deliverer>,
 }
 
 impl<S: Kept> Metrics<S> {
@@ -53,6 +57,9 @@ impl<S: Kept> Metrics<S> {
         if let Some(expiry) = self.tls.as_ref().and_then(|tls| tls.expiry()) {
             let help = "When the first certificate of --tls-cert expires, in seconds since 1970.";
             page.gauge("lendpay_certificate_expiry_timestamp_seconds", help, expiry.as_secs());
+        }
+        if let Some(webhooks) = &self.webhooks {
+            page.webhooks(webhooks.counts());
         }
         if let Some(store) = self.store.upgrade() {
             page.store(&*store);

@@ -1,23 +1,51 @@
-//! Every HTTP request that this program makes: of the commands to the running service, for the authorization server's
-//! keys, and with traces to a collector.
+//! How this program reaches others: the commands the running service, the service the authorization server, a collector of
+//! traces, and the endpoints of webhooks.
 
 use crate::settings::{Trust, is_loopback};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 use ureq::tls::{Certificate, RootCerts, TlsConfig, TlsProvider};
 use url::Url;
 
-fn roots(trust: &Trust) -> Result<RootCerts, String> {
-    let Some(path) = &trust.ca else { return Ok(RootCerts::PlatformVerifier) };
+/// The certificates of `--ca`; none without it.
+fn authorities(trust: &Trust) -> Result<Option<Vec<CertificateDer<'static>>>, String> {
+    let Some(path) = &trust.ca else { return Ok(None) };
     let read = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let read = read.map_err(|error| format!("--ca: {} cannot be read: {error}", path.display()))?;
     if read.is_empty() {
         return Err(format!("--ca: there is no certificate in {}", path.display()));
     }
+    Ok(Some(read))
+}
+
+fn roots(trust: &Trust) -> Result<RootCerts, String> {
+    let Some(read) = authorities(trust)? else { return Ok(RootCerts::PlatformVerifier) };
     let certificates: Vec<_> = read.iter().map(|certificate| Certificate::from_der(certificate).to_owned()).collect();
     Ok(RootCerts::new_with_certs(&certificates))
+}
+
+/// TLS as a client of many hosts: the webhooks' endpoints.
+pub fn tls(trust: &Trust) -> Result<ClientConfig, String> {
+    let builder = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+        .with_safe_default_protocol_versions()
+        .expect("the provider has cipher suites of TLS 1.2 and 1.3");
+    let builder = match authorities(trust)? {
+        None => builder
+            .with_platform_verifier()
+            .map_err(|error| format!("the certificates that the machine trusts cannot be read: {error}"))?,
+        Some(read) => {
+            let mut roots = RootCertStore::empty();
+            for certificate in read {
+                roots.add(certificate).map_err(|error| format!("--ca: a certificate cannot be used: {error}"))?;
+            }
+            builder.with_root_certificates(roots)
+        }
+    };
+    Ok(builder.with_no_client_auth())
 }
 
 /// A client for the host of `url`. A request may take no longer than `limit`.

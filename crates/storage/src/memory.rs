@@ -20,9 +20,12 @@ use lendpay_domain::query::{
     Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
     OfferCursor, OffersOf, Scope,
 };
-use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
+use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries, Webhooks};
 use lendpay_domain::view::{Nothing, Overlay, StoredOffer};
-use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::webhook::{Endpoint, FindEndpoints, Webhook};
+use lendpay_domain::{
+    ApplicationId, BuyerId, EndpointId, HistoryId, HolderId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -247,6 +250,26 @@ impl Queries for MemoryStore {
     async fn wait_for_changes(&self, after: u64) -> Answer<()> {
         let mut last = self.last.subscribe();
         last.wait_for(|last| *last > after).await.expect("the store that is asked has the sender");
+        Ok(())
+    }
+}
+
+impl Webhooks for MemoryStore {
+    async fn find_endpoints(&self, query: FindEndpoints) -> Answer<Page<Endpoint, EndpointId>> {
+        let state = self.state();
+        let endpoints = state.view.tables.webhooks.values().map(|webhook| &webhook.endpoint);
+        Ok(page(endpoints.filter(|endpoint| query.wants(endpoint)).cloned(), query.window, |endpoint| endpoint.id))
+    }
+
+    async fn find_webhook(&self, id: EndpointId) -> Answer<Option<Webhook>> {
+        Ok(self.state().view.tables.webhooks.get(&id).cloned().and_then(Webhook::there))
+    }
+
+    async fn hold(&self, _: HolderId, endpoints: Vec<EndpointId>) -> Answer<Vec<EndpointId>> {
+        Ok(endpoints)
+    }
+
+    async fn release(&self, _: HolderId) -> Answer<()> {
         Ok(())
     }
 }

@@ -19,12 +19,16 @@ pub const VALIDATOR: PythonTool =
 /// The generator of clients, and what its Python client needs.
 pub const SDK: PythonTool = PythonTool { name: "sdk", requirements: include_str!("../../tools/sdk.txt") };
 
+/// What the guide's receiver of webhooks in Python needs.
+pub const WEBHOOKS: PythonTool =
+    PythonTool { name: "webhooks", requirements: include_str!("../../tools/webhooks.txt") };
+
 /// The attacker of the running service.
 pub const SCHEMATHESIS: PythonTool =
     PythonTool { name: "schemathesis", requirements: include_str!("../../tools/schemathesis.txt") };
 
 #[cfg(test)]
-const ALL: &[PythonTool] = &[VALIDATOR, SDK, SCHEMATHESIS];
+const ALL: &[PythonTool] = &[VALIDATOR, SDK, SCHEMATHESIS, WEBHOOKS];
 
 impl PythonTool {
     /// The folder of the programs in its virtual environment, which is made when it is not there.

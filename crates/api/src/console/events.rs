@@ -82,11 +82,17 @@ fn row(event: &Event) -> Vec<Markup> {
         time(event.occurred_at),
         html! { (event.kind.0) },
         html! {
-            "partner " (partner(event.partner_id))
-            (about(event.application_id, event.offer_id, event.buyer_id))
-            @if let Some(key) = event.key_id {
-                br; "key " (link(format_args!("partners/{}#key-{key}", event.partner_id), key.to_string()))
+            @match event.partner_id {
+                Some(of) => {
+                    "partner " (partner(of))
+                    @if let Some(key) = event.key_id {
+                        br; "key " (link(format_args!("partners/{of}#key-{key}"), key.to_string()))
+                    }
+                },
+                None => { "the lender" },
             }
+            (about(event.application_id, event.offer_id, event.buyer_id))
+            @if let Some(endpoint) = event.endpoint_id { br; "endpoint " (endpoint) }
         },
         html! { (event.actor) },
         link(format_args!("operations/{}", event.operation_id), &event.operation_id),

@@ -19,7 +19,8 @@ use serde::Serialize;
 use serde_json::json;
 use uuid::{Uuid, uuid};
 
-const APPLICATION: Uuid = uuid!("5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21");
+pub(super) const APPLICATION: Uuid = uuid!("5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21");
+pub(super) const OFFER: Uuid = uuid!("8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10");
 
 /// Offers in a status.
 fn offers_that_are(status: Status) -> Vec<Example> {
@@ -69,13 +70,13 @@ pub(super) fn buyer_list() -> Vec<Example> {
 
 /// Events as ListEvents answers them.
 pub(super) fn event_list() -> Vec<Example> {
-    let offer = OfferId::new(uuid!("8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"));
+    let offer = OfferId::new(OFFER);
     let (application, status) = (ApplicationId::new(APPLICATION), Status::CustomerAccepted);
     let event = event::Event {
         sequence: 41,
         id: EventId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e")),
         occurred_at: moment(1_653_653_744, 50_386_800),
-        partner: PartnerId::from_bytes([0; 16]),
+        partner: Some(PartnerId::from_bytes([0; 16])),
         subject: Subject::Offer { application, offer, status },
         actor: Actor::Key(KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d"))),
         operation: OperationId::from_bytes(0x4bf9_2f35_77b3_4da6_a3ce_929d_0e0e_4736_u128.to_be_bytes()),
@@ -169,7 +170,7 @@ pub(super) fn offered() -> [(&'static str, offer::Offer); 2] {
         ..underwritten.clone()
     };
     [
-        ("Underwritten", offer(uuid!("8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"), underwritten)),
+        ("Underwritten", offer(OFFER, underwritten)),
         ("Indicative", offer(uuid!("3e7b118e-bb4c-4e4b-981d-a62526cbbdce"), indicative)),
     ]
 }

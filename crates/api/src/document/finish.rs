@@ -4,11 +4,13 @@
 //! `X-Request-Id` on every response, `RateLimit` on those to partners, and named examples made from real values.
 
 use super::examples::moment;
+use super::webhooks;
 use crate::failure::Failure;
 use crate::operations::{Operation, Parameter};
 use crate::side::Shape;
 use lendpay_domain::OperationId;
 use lendpay_domain::operator::Role;
+use lendpay_domain::query::Scope;
 use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
 
@@ -45,7 +47,7 @@ impl OperationExamples {
 }
 
 /// Who answers for a document, and on what terms it may be used.
-pub(super) fn published<T>(service: OpenApiService<T, ()>, contact: &str) -> OpenApiService<T, ()> {
+pub(super) fn published<T, W>(service: OpenApiService<T, W>, contact: &str) -> OpenApiService<T, W> {
     let contact = ContactObject::new().name(contact).email("partners@lendpay.example");
     service.contact(contact).license(LicenseObject::new("MIT OR Apache-2.0").url("https://spdx.org/licenses/"))
 }
@@ -56,7 +58,7 @@ fn example<O: Operation>(failure: &Failure) -> Example {
     (failure.to_string(), json!(failure.body(O::SHAPE, operation, at)))
 }
 
-pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
+pub(super) fn finish(raw: &str, operations: &[OperationExamples], webhooks: Scope) -> Value {
     let mut document: Value = serde_json::from_str(raw).expect("poem-openapi has just written it");
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
@@ -80,6 +82,7 @@ pub(super) fn finish(raw: &str, operations: &[OperationExamples]) -> Value {
             }
         }
     }
+    webhooks::finish(&mut document, webhooks);
     document
 }
 
@@ -139,7 +142,7 @@ fn add_parameters(template: &str, operation: &mut Value, query: &[Parameter]) {
 }
 
 /// Adds named examples to the one media type of a body, if it has one.
-fn add_examples<'a>(body: &mut Value, examples: impl Iterator<Item = &'a Example>) {
+pub(super) fn add_examples<'a>(body: &mut Value, examples: impl Iterator<Item = &'a Example>) {
     // Indexing would make a content where there is none.
     let content = body.get_mut("content").and_then(Value::as_object_mut);
     let Some(media) = content.and_then(|content| content.values_mut().next()) else { return };
@@ -154,7 +157,7 @@ fn add_examples<'a>(body: &mut Value, examples: impl Iterator<Item = &'a Example
     }
 }
 
-fn capitalised(word: &str) -> String {
+pub(super) fn capitalised(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())
 }

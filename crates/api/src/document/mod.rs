@@ -1,5 +1,6 @@
 //! The OpenAPI documents: described without a store, finished, the same bytes in every process.
 
+mod endpoint_examples;
 mod examples;
 mod finish;
 mod no_store;
@@ -8,6 +9,7 @@ mod operator_examples;
 pub(crate) mod partner;
 #[cfg(test)]
 mod quality;
+mod webhooks;
 
 use crate::pages::Pages;
 use crate::request_body::BODY;
@@ -20,15 +22,18 @@ use serde_json::Value;
 pub struct Document {
     /// The file's name.
     pub file: &'static str,
-    /// The finished OpenAPI 3.0.3 document as JSON, indented, with a newline at the end.
+    /// The finished OpenAPI document as JSON, 3.0.3 (that of webhooks alone 3.1.0), indented, with a newline at the end.
     pub text: String,
 }
 
 /// Every document of the service.
 pub fn documents() -> Vec<Document> {
+    let partner = partner::document();
+    let webhooks = format!("{:#}\n", webhooks::for_readers_of_3_1(&partner.value));
     vec![
-        Document { file: "partner.json", text: partner::document().json() },
+        Document { file: "partner.json", text: partner.json() },
         Document { file: "operator.json", text: operator::document().json() },
+        Document { file: "partner-webhooks.json", text: webhooks },
     ]
 }
 

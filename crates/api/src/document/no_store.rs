@@ -13,8 +13,11 @@ use lendpay_domain::query::{
     Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
     OfferCursor, Scope,
 };
-use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries, Webhooks};
+use lendpay_domain::webhook::{Endpoint, FindEndpoints, Webhook};
+use lendpay_domain::{
+    ApplicationId, BuyerId, EndpointId, HistoryId, HolderId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use poem::endpoint::BoxEndpoint;
 use poem::http::Method;
 use poem_openapi::OpenApi;
@@ -105,6 +108,21 @@ impl Queries for NoStore {
         match *self {}
     }
     async fn wait_for_changes(&self, _: u64) -> Answer<()> {
+        match *self {}
+    }
+}
+
+impl Webhooks for NoStore {
+    async fn find_endpoints(&self, _: FindEndpoints) -> Answer<Page<Endpoint, EndpointId>> {
+        match *self {}
+    }
+    async fn find_webhook(&self, _: EndpointId) -> Answer<Option<Webhook>> {
+        match *self {}
+    }
+    async fn hold(&self, _: HolderId, _: Vec<EndpointId>) -> Answer<Vec<EndpointId>> {
+        match *self {}
+    }
+    async fn release(&self, _: HolderId) -> Answer<()> {
         match *self {}
     }
 }

@@ -2,19 +2,24 @@
 
 use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
-use super::{Finished, operator_examples as examples};
+use super::webhooks::ToLender;
+use super::{Finished, endpoint_examples as webhook_examples, operator_examples as examples};
 use crate::operations::operator::health::{HealthApi, Live, Ready};
 use crate::operations::operator::metrics::{Metrics, MetricsApi};
 use crate::operations::operator::{
     copy_log::CopyLog, export::Export, get_application::GetApplication, get_buyer::GetBuyer, get_key::GetKey,
     get_offer::GetOffer, get_operation::GetOperation, get_partner::GetPartner, list_all_offers::ListAllOffers,
     list_events::ListEvents, list_keys::ListKeys, list_offers::ListOffers, move_offer::Advance, move_offer::Archive,
-    move_offer::Decline, note_backup::NoteBackup, put_offers::PutOffers,
+    move_offer::Decline, note_backup::NoteBackup, put_offers::PutOffers, webhooks,
 };
 use crate::operator_side::Operations;
-use lendpay_domain::command::{AddKey, ExpireKey, PutApplication, PutOffer, PutPartner, ReadBuyer, RevokeKey};
+use lendpay_domain::command::{
+    AddEndpoint, AddKey, DeleteEndpoint, ExpireKey, PutApplication, PutOffer, PutPartner, ReadBuyer, RevokeKey,
+};
 use lendpay_domain::offer::Status;
+use lendpay_domain::query::Scope;
 use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
+use lendpay_domain::webhook::FindEndpoints;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
@@ -27,8 +32,9 @@ The operator's side of Lendpay: make partners and their keys, feed offers in, re
 which may do everything, or one of the operators' file, which has a role. Only `/health/…` and `/metrics` need no key.
 
 **Roles.** Each may do what those before it may: `read` reads everything but the export, bank details in full included;
-`support` looks up operations and declines offers; `lending` puts applications and offers and moves offers; `admin` does the rest. Each
-operation names the least role that may do it, in `x-least-role` too; an operator with less gets 403.
+`support` looks up operations, declines offers, and pauses, resumes and tests webhook endpoints; `lending` puts
+applications and offers and moves offers; `admin` does the rest. Each operation names the least role that may do it, in
+`x-least-role` too; an operator with less gets 403.
 
 **Errors.** Every error has a JSON body with `title`, `message`, `errorCode` (a stable name for programs), `errors`,
 `date` and `operationId`; the header `X-Request-Id` of every response has the same value as `operationId`.
@@ -47,8 +53,13 @@ a bounded number of records for a page.
 much later or never; its `occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has
 expired: read the offer.
 
-What operators do to partners, keys and applications is an event too, here and not where partners read events; so is a
-`ReadBuyerInFull`. What else changes nothing is none.
+What operators do to partners, keys, applications and webhook endpoints is an event too, here and not where partners
+read events; so is a `ReadBuyerInFull`. What else changes nothing is none.
+
+**Webhooks.** Events are sent to endpoints, at least once each and in order for each offer and buyer. One that fails
+three times is set aside and tried again for 7 days, and later events of its offer or buyer wait for it; if the endpoint
+took others meanwhile, it is given up then, and can be delivered again from its sequence. An endpoint that answers 410,
+or takes nothing for 7 days, is disabled. Secrets are shown once.
 
 **Support.** `GetOperation` says what became of a call, by the `operationId` that a partner quotes, also of one that was
 refused.
@@ -63,7 +74,7 @@ U+2069).";
 pub(crate) fn document() -> Finished {
     let operations = Described::<(Operations<NoStore>, HealthApi<NoStore>, MetricsApi)>::new();
     let service = OpenApiService::new(operations, "Lendpay operator", VERSION).description(DESCRIPTION).server("/");
-    let service = published(service, "Lendpay operations");
+    let service = published(service.webhooks::<ToLender>(), "Lendpay operations");
     let described = [
         OperationExamples::of::<PutPartner>(examples::partners(), Some(examples::new_partners())),
         OperationExamples::of::<FindPartners>(examples::partner_list(), None),
@@ -87,6 +98,23 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<FindBuyers>(examples::buyer_list(), None),
         OperationExamples::of::<GetBuyer>(examples::buyers(), None),
         OperationExamples::of::<ReadBuyer>(examples::buyers(), None),
+        OperationExamples::of::<AddEndpoint>(webhook_examples::made(), Some(webhook_examples::new())),
+        OperationExamples::of::<FindEndpoints>(webhook_examples::list(), None),
+        OperationExamples::of::<webhooks::get::GetWebhook>(webhook_examples::shown(), None),
+        OperationExamples::of::<webhooks::change::Update>(
+            webhook_examples::endpoints(),
+            Some(webhook_examples::changed()),
+        ),
+        OperationExamples::of::<webhooks::change::Pause>(webhook_examples::endpoints(), None),
+        OperationExamples::of::<webhooks::change::Resume>(webhook_examples::endpoints(), None),
+        OperationExamples::of::<webhooks::change::Redeliver>(
+            webhook_examples::endpoints(),
+            Some(webhook_examples::redeliveries()),
+        ),
+        OperationExamples::of::<webhooks::rotate::Rotate>(webhook_examples::rotated(), None),
+        OperationExamples::of::<webhooks::test::TestWebhook>(webhook_examples::attempt(), None),
+        OperationExamples::of::<webhooks::test::ListAttempts>(webhook_examples::attempts(), None),
+        OperationExamples::of::<DeleteEndpoint>(vec![], None),
         OperationExamples::of::<ListEvents>(examples::events(), None),
         OperationExamples::of::<GetOperation>(examples::operation(), None),
         OperationExamples::of::<Export>(examples::export(), None),
@@ -97,5 +125,5 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<Metrics>(examples::metrics(), None),
     ];
     let raw = service.spec();
-    Finished { value: finish(&raw, &described), page: service.swagger_ui_html(), raw }
+    Finished { value: finish(&raw, &described, Scope::All), page: service.swagger_ui_html(), raw }
 }

@@ -2,6 +2,7 @@
 
 use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
+use super::webhooks::ToPartners;
 use super::{Finished, examples};
 use crate::operations::accept_offer::AcceptOffer;
 use crate::operations::decline_offer::DeclineOffer;
@@ -12,7 +13,9 @@ use crate::operations::list_buyers::ListBuyers;
 use crate::operations::list_events::ListEvents;
 use crate::operations::list_offers::ListOffers;
 use crate::partner_side::Operations;
+use lendpay_domain::PartnerId;
 use lendpay_domain::command::CreateBuyer;
+use lendpay_domain::query::Scope;
 use poem_openapi::OpenApiService;
 use serde_json::{Map, Value};
 
@@ -47,6 +50,10 @@ come.
 500, 100 when it is absent. A parameter that an operation does not list, or that is there twice, is refused with 400, so
 that a misspelt filter is not ignored; operations that change something ignore all.
 
+**Webhooks.** The operator can have your events sent to you: `x-webhooks` says what arrives, and in the form of OpenAPI 3.1
+(its `webhooks`). Each request is signed by the Standard Webhooks specification. One event may arrive more than once, under
+the same `webhook-id`; those of one offer or buyer arrive in order.
+
 **Asking again.** A read of one offer or buyer has an `ETag`. Send it as `If-None-Match`, and the answer is 304 without a
 body while nothing has changed.
 
@@ -72,7 +79,7 @@ embeddings, overrides or isolates (U+202A to U+202E, U+2066 to U+2069).";
 pub(crate) fn document() -> Finished {
     let operations = Described::<Operations<NoStore>>::new();
     let service = OpenApiService::new(operations, "Lendpay", VERSION).description(DESCRIPTION).server("/");
-    let service = published(service, "Lendpay partner support");
+    let service = published(service.webhooks::<ToPartners>(), "Lendpay partner support");
     let examples = [
         OperationExamples::of::<AcceptOffer>(examples::offers(), None),
         OperationExamples::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),
@@ -85,7 +92,8 @@ pub(crate) fn document() -> Finished {
         OperationExamples::of::<ListEvents>(examples::event_list(), None),
     ];
     let raw = service.spec();
-    Finished { value: finish(&raw, &examples), page: service.swagger_ui_html(), raw }
+    let scope = Scope::Partner(PartnerId::from_bytes([0; 16]));
+    Finished { value: finish(&raw, &examples, scope), page: service.swagger_ui_html(), raw }
 }
 
 /// The document as a server serves it: partners get tokens at `token_url`; without one there is no OAuth 2.0.

@@ -4,7 +4,7 @@
 //! The document's parameters for them are made from the path's template, in `document::finish`.
 
 use crate::context::{Context, Named};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId};
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, OperationId, PartnerId};
 use poem::{FromRequest, Request, RequestBody};
 use std::sync::OnceLock;
 
@@ -33,7 +33,7 @@ macro_rules! ids {
     )+};
 }
 
-ids!(ApplicationId in application, BuyerId in buyer, KeyId, OfferId in offer, OperationId, PartnerId);
+ids!(ApplicationId in application, BuyerId in buyer, EndpointId, KeyId, OfferId in offer, OperationId, PartnerId);
 
 /// The id of a path with one; `None` if it is malformed.
 pub(crate) struct PathId<A>(pub Option<A>);

@@ -95,8 +95,10 @@ impl<R: BufRead> Reader<R> {
         match self.record_line()? {
             Line::Export(_) => Err(self.problem("a second header")),
             Line::End(mut end) => {
-                // Absent in files that were written before keys could get an earlier expiry.
-                end.records.entry("keyExpiry".to_owned()).or_insert(0);
+                // A kind is absent in files that were written before there was any.
+                for (kind, none) in no_records() {
+                    end.records.entry(kind).or_insert(none);
+                }
                 let same = end.records == self.counts && end.sha256 == hex::write(&self.hash.clone().finalize());
                 if !same {
                     return Err(self.problem("counts or checksum do not fit the lines above: the file was altered"));

@@ -2,6 +2,7 @@
 
 use super::Counts;
 use super::values::{DescriptionLine, TermsLine, bytes};
+use super::webhooks::{EndpointLine, NotedLine};
 use crate::hex;
 use crate::wire::offer::Status;
 use crate::wire::party::{Access, Area};
@@ -12,6 +13,7 @@ use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::text::Reason;
+use lendpay_domain::webhook::Step;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -91,6 +93,17 @@ pub(super) enum Line {
         partner_id: Uuid,
         buyer_id: Uuid,
     },
+    Webhook {
+        sequence: Option<u64>,
+        cause: Option<CauseLine>,
+        step: String,
+        endpoint: EndpointLine,
+    },
+    Deliveries {
+        sequence: Option<u64>,
+        cause: Option<CauseLine>,
+        endpoints: Vec<NotedLine>,
+    },
     End(End),
     Error {
         reason: String,
@@ -164,7 +177,7 @@ pub(super) struct NotARecord;
 
 impl Line {
     /// The kinds of records: the names of the members.
-    pub(super) const KINDS: [&str; 11] = [
+    pub(super) const KINDS: [&str; 13] = [
         "partner",
         "key",
         "keyRevoked",
@@ -176,6 +189,8 @@ impl Line {
         "move",
         "buyer",
         "buyerRead",
+        "webhook",
+        "deliveries",
     ];
 
     /// Counts the line, which is a record's.
@@ -193,6 +208,8 @@ impl Line {
             Self::Move { .. } => "move",
             Self::Buyer { .. } => "buyer",
             Self::BuyerRead { .. } => "buyerRead",
+            Self::Webhook { .. } => "webhook",
+            Self::Deliveries { .. } => "deliveries",
         };
         *counts.get_mut(kind).expect("every kind is in KINDS") += 1;
     }
@@ -264,6 +281,13 @@ impl From<&Record> for Line {
                 fingerprint: fingerprint.map(|print| hex::write(&print.to_bytes())),
                 at: Time(*at),
             },
+            Change::EndpointPut { endpoint, step } => {
+                let (step, endpoint) = (step.event_type().to_owned(), endpoint.as_ref().into());
+                Self::Webhook { sequence, cause, step, endpoint }
+            }
+            Change::DeliveriesNoted(all) => {
+                Self::Deliveries { sequence, cause, endpoints: all.iter().map(NotedLine::from).collect() }
+            }
         }
     }
 }
@@ -330,6 +354,14 @@ impl Line {
                 let fingerprint = fingerprint.map(|print| bytes(&print)).transpose()?.map(Fingerprint::from_bytes);
                 let description = Arc::new(description.into());
                 (sequence, cause, Change::BuyerCreated { partner, buyer, description, fingerprint, at: at.0 })
+            }
+            Self::Webhook { sequence, cause, step, endpoint } => {
+                let step = Step::named(&step).ok_or(NotARecord)?;
+                (sequence, cause, Change::EndpointPut { endpoint: endpoint.endpoint()?.into(), step })
+            }
+            Self::Deliveries { sequence, cause, endpoints } => {
+                let all = endpoints.into_iter().map(NotedLine::noted).collect::<Result<_, _>>()?;
+                (sequence, cause, Change::DeliveriesNoted(all))
             }
         };
         Ok(Record { sequence, cause: cause.map(CauseLine::cause).transpose()?, change })

@@ -1,8 +1,9 @@
 //! Every record comes back as it was, and damage is found with its line.
 
 use super::*;
-use lendpay_domain::change::{Cause, Record};
+use lendpay_domain::change::{Cause, Change, Record};
 use lendpay_domain::testing::strategies::{actors, changes, moments};
+use lendpay_domain::webhook::{Secrets, Step};
 use lendpay_domain::{EventId, HistoryId, OperationId, Timestamp};
 use proptest::collection::vec;
 use proptest::option;
@@ -22,8 +23,16 @@ prop_compose! {
     ) -> Record {
         let (event, operation) = (EventId::from_bytes(ids[0]), OperationId::from_bytes(ids[1]));
         let cause = Cause { event, at: change.at().unwrap_or(moment), actor, operation };
-        Record { sequence, cause: caused.then_some(cause), change }
+        Record { sequence, cause: caused.then_some(cause), change: without_secrets(change) }
     }
+}
+
+/// A file holds no secrets.
+fn without_secrets(mut change: Change) -> Change {
+    if let Change::EndpointPut { endpoint, .. } = &mut change {
+        endpoint.secrets = Secrets::default();
+    }
+    change
 }
 
 /// The history of every export here.
@@ -173,6 +182,18 @@ fn an_earlier_file_of_format_2_is_read() {
     let [read] = &read(&early).expect("complete")[..] else { panic!("one record") };
     assert!(read.change.replaced().is_none() && read.event().is_none(), "no event, as it was then");
     assert_eq!(read.cause, record.cause);
+}
+
+#[test]
+fn no_secret_of_an_endpoint_is_in_a_file() {
+    let endpoint = lendpay_domain::testing::samples::endpoint(1, 2);
+    let sealed = endpoint.secrets.current.clone().expect("it has one");
+    let put = Change::EndpointPut { endpoint: endpoint.into(), step: Step::Created };
+    let record = lendpay_domain::testing::samples::record(1, put);
+    let text = String::from_utf8(file(std::slice::from_ref(&record))).expect("UTF-8");
+    assert!(!text.contains("secret") && !text.contains(&crate::hex::write(sealed.bytes())), "{text}");
+    let read = read(text.as_bytes()).expect("complete");
+    assert_eq!(read, [Record { change: without_secrets(record.change.clone()), ..record }]);
 }
 
 #[test]

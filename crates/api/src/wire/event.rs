@@ -17,6 +17,13 @@ use uuid::Uuid;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EventType(pub String);
 
+impl EventType {
+    /// The type with this name.
+    pub fn named(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
 wire_type!(EventType, "EventType", named: MetaSchema {
     description: Some("What happened."),
     enum_items: Subject::TYPES.iter().map(|name| (*name).into()).collect(),
@@ -49,8 +56,9 @@ pub struct Event {
     /// When it happened. An expiry happened at the offer's `expiryAt` and is recorded later, so that its time may be
     /// earlier than that of the event before it.
     pub occurred_at: Time,
-    /// The identifier of the partner that it concerns.
-    pub partner_id: Uuid,
+    /// The identifier of the partner that it concerns; null when it is about a webhook endpoint of the lender.
+    #[oai(nullable)]
+    pub partner_id: Option<Uuid>,
     /// The application, or that of the offer; null when the event is about neither.
     #[oai(nullable)]
     pub application_id: Option<Uuid>,
@@ -63,6 +71,9 @@ pub struct Event {
     /// The API key; null when the event is not about a key.
     #[oai(nullable)]
     pub key_id: Option<Uuid>,
+    /// The webhook endpoint; null when the event is not about one.
+    #[oai(nullable)]
+    pub endpoint_id: Option<Uuid>,
     /// Who caused it: `operator:` and the name of an operator, `operator` (with the service's single key), `clock` (an
     /// expiry), `oauth`, or `key:` and the identifier of an API key.
     pub actor: String,
@@ -81,13 +92,14 @@ impl From<event::Event> for Event {
         Self {
             sequence: i64::try_from(event.sequence).expect("sequences are below 2^63"),
             id: event.id.uuid(),
-            kind: EventType(event.subject.event_type().to_owned()),
+            kind: EventType::named(event.subject.event_type()),
             occurred_at: Time(event.occurred_at),
-            partner_id: event.partner.uuid(),
+            partner_id: event.partner.map(PartnerId::uuid),
             application_id: application.map(|id| id.uuid()),
             offer_id: offer.map(|id| id.uuid()),
             buyer_id: buyer.map(|id| id.uuid()),
             key_id: event.subject.key().map(|id| id.uuid()),
+            endpoint_id: event.subject.endpoint().map(|id| id.uuid()),
             actor: event.actor.to_string(),
             operation_id: event.operation.to_string(),
             replaced: event.replaced.map(|replaced| fields(&replaced)).unwrap_or_default(),

@@ -253,6 +253,11 @@ pub(crate) fn integer(value: Value) -> Result<i32, &'static str> {
         .ok_or("must be an integer of 32 bits")
 }
 
+/// Reads a whole number that is not negative.
+pub(crate) fn whole(value: Value) -> Option<u64> {
+    value.number().and_then(Number::as_u64)
+}
+
 /// Reads a date-time.
 pub(crate) fn time(value: Value) -> Result<lendpay_domain::Timestamp, &'static str> {
     Time::parse(&text(value)?).map(|time| time.0)

@@ -5,6 +5,7 @@
 pub(crate) mod application;
 pub(crate) mod backup;
 pub(crate) mod buyer;
+pub(crate) mod endpoint;
 pub(crate) mod error;
 pub(crate) mod event;
 pub(crate) mod fields;
@@ -19,6 +20,7 @@ pub(crate) mod page;
 pub(crate) mod partner_event;
 pub(crate) mod party;
 pub(crate) mod time;
+pub(crate) mod webhook;
 
 /// Implements what poem-openapi's derives ask of a field type, for a type that serde reads and writes and that has a
 /// schema of its own: `schema` is inlined, `named` is registered under a name and referred to.

@@ -1,4 +1,4 @@
-//! Events as partners see them (contract 2.10, 2.13): their own, and of the types that are listed here.
+//! Events as partners see them (contract 2.10, 2.13): their own, and of the types that areas show.
 
 use super::time::Time;
 use super::wire_type;
@@ -10,15 +10,9 @@ use poem_openapi::registry::MetaSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Of offers. Types that only the operator sees (contract 2.14) are not here.
-const OF_OFFERS: [&str; 6] =
-    ["offer.created", "offer.accepted", "offer.declined", "offer.expired", "offer.advanced", "offer.archived"];
-
-/// Of buyers.
-const OF_BUYERS: [&str; 1] = ["buyer.created"];
-
-fn names() -> impl Iterator<Item = &'static str> {
-    OF_OFFERS.into_iter().chain(OF_BUYERS)
+/// The types that partners see.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    Subject::TYPES.into_iter().filter(|name| Area::of_event(name).is_some())
 }
 
 /// The types that no partner sees (contract 2.14).
@@ -28,12 +22,7 @@ pub(crate) fn hidden_types() -> Vec<&'static str> {
 
 /// The types that somebody with these areas sees.
 pub(crate) fn types_seen(areas: Areas) -> EventTypes {
-    EventTypes::those(|name| {
-        areas.iter().any(|area| match area {
-            Area::Lending => OF_OFFERS.contains(&name),
-            Area::Payments => OF_BUYERS.contains(&name),
-        })
-    })
+    EventTypes::those(|name| Area::of_event(name).is_some_and(|area| areas.contains(area)))
 }
 
 /// Reads the name of a type.
@@ -45,6 +34,14 @@ pub(crate) fn type_named(text: &str) -> Result<EventTypes, String> {
 /// The type of an event.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct EventType(String);
+
+impl EventType {
+    /// That of an event; `None` if partners do not see it.
+    pub fn of(event: &event::Event) -> Option<Self> {
+        let name = event.subject.event_type();
+        Area::of_event(name).map(|_| Self(name.to_owned()))
+    }
+}
 
 wire_type!(EventType, "EventType", named: MetaSchema {
     description: Some("What happened. More types may come."),

@@ -203,7 +203,7 @@ async fn no_text_of_a_partner_or_an_operator_is_part_of_a_page() {
 
 #[tokio::test]
 async fn there_is_no_console_that_is_off() {
-    let context = Context::with(false).await;
+    let context = Context::without_console().await;
     for path in ["", "/sign-in", "/partners", "/style.css"] {
         context.send("GET", &format!("{HOME}{path}"), &[], "").await.is_error(404, "NotFound");
     }

@@ -23,3 +23,4 @@ mod schema;
 mod values;
 mod waiting;
 mod walk;
+mod webhooks;

@@ -9,18 +9,24 @@
 //! | `offer` | creating offers, replacing terms, moving an offer to another status, its expiry |
 //! | `buyer` | registering a buyer, reading one in full |
 //! | `party` | partners, keys, applications |
+//! | `webhook` | endpoints of webhooks, and how far deliveries have come |
 
 mod buyer;
 mod offer;
 mod party;
 #[cfg(test)]
 mod tests;
+mod webhook;
 
 pub use buyer::{CreateBuyer, CreateBuyerOutcome, ReadBuyer};
 pub use offer::{ExpireOffer, MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
 pub use party::{
     AddKey, AddKeyOutcome, ExpireKey, ExpireKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner,
     PutPartnerOutcome, RevokeKey, RevokeKeyOutcome, UseKey,
+};
+pub use webhook::{
+    AddEndpoint, AddEndpointOutcome, ChangeEndpoint, ChangeEndpointOutcome, DeleteEndpoint, DeleteEndpointOutcome,
+    EndpointChange, NoteDeliveries,
 };
 
 use crate::buyer::{Buyer, Description};
@@ -30,7 +36,7 @@ use crate::key::KeyHash;
 use crate::offer::{Offer, Terms};
 use crate::store::{Answer, StoreError};
 use crate::view::{StoredBuyer, StoredOffer, View, ViewError};
-use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 
 /// When, by whom and in which request a command is given. Made once, when the request arrives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,6 +144,8 @@ pub struct Reads {
     /// Buyers whose ids were just made. A store may assume that they are absent if it refuses to overwrite one that
     /// exists.
     pub new_buyers: Vec<(PartnerId, BuyerId)>,
+    /// Endpoints of webhooks, with their progress.
+    pub endpoints: Vec<EndpointId>,
 }
 
 /// A stored offer that an outcome refers to, with its terms or where they are.

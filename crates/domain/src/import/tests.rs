@@ -4,7 +4,8 @@ use super::*;
 use crate::buyer::Description;
 use crate::offer::Terms;
 use crate::testing::imports::{
-    base, buyer, buyer_read, created, faulty, faulty_unless_kept, moved, numbered_from, repeated, terms_replaced,
+    base, buyer, buyer_read, created, endpoint_deleted, endpoint_put, faulty, faulty_unless_kept, moved, numbered_from,
+    progress, repeated, terms_replaced,
 };
 use crate::testing::samples::*;
 use crate::view::{Nothing, Overlay};
@@ -66,6 +67,9 @@ fn a_merge_leaves_what_was_there_as_it_is() {
         terms_replaced(offer_key(1, 1)),
         moved(offer_key(1, 1), Status::Archived),
         buyer_read(1, 1),
+        endpoint_put(1, 1, Step::Paused),
+        progress(1, 5),
+        endpoint_deleted(1, 1),
     ];
     for change in base().into_iter().chain(later) {
         let records = [record(1, change.clone())];
@@ -114,11 +118,15 @@ fn what_one_import_adds_it_may_change_again() {
         moved(offer_key(1, 1), Status::CustomerAccepted),
         moved(offer_key(1, 1), Status::Archived),
         buyer_read(1, 1),
+        endpoint_put(1, 1, Step::Paused),
+        endpoint_deleted(1, 1),
     ]);
     let records = numbered_from(1, changes);
     for merge in [false, true] {
         let done = import(vec![], &records, merge).expect("fits");
-        assert_eq!(done, Imported { added: records.len() as u64, ..Imported::default() });
+        // A merge takes no progress of deliveries.
+        let kept = u64::from(merge);
+        assert_eq!(done, Imported { added: records.len() as u64 - kept, kept, ..Imported::default() });
     }
 }
 

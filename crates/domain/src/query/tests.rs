@@ -83,7 +83,7 @@ fn each_part_of_a_filter_of_events_counts() {
         sequence: 1,
         id: EventId::from_bytes([1; 16]),
         occurred_at: at(5),
-        partner: partner(1),
+        partner: Some(partner(1)),
         subject: moved,
         actor: Actor::Clock,
         operation,

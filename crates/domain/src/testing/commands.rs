@@ -5,9 +5,10 @@ use super::samples::*;
 use crate::buyer::{Buyer, Description};
 use crate::change::Record;
 use crate::command::{
-    AddKey, AddKeyOutcome, Command as _, CreateBuyer, CreateBuyerOutcome, DecideError, ExpireKey, ExpireKeyOutcome,
-    ExpireOffer, MoveOffer, MoveOutcome, PutApplication, PutApplicationOutcome, PutOffer, PutOfferOutcome, PutPartner,
-    PutPartnerOutcome, ReadBuyer, RevokeKey, RevokeKeyOutcome, Stamp, UseKey,
+    AddEndpoint, AddEndpointOutcome, AddKey, AddKeyOutcome, ChangeEndpoint, ChangeEndpointOutcome, Command,
+    CreateBuyer, CreateBuyerOutcome, DecideError, DeleteEndpoint, DeleteEndpointOutcome, EndpointChange, ExpireKey,
+    ExpireKeyOutcome, ExpireOffer, MoveOffer, MoveOutcome, NoteDeliveries, PutApplication, PutApplicationOutcome,
+    PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome, ReadBuyer, RevokeKey, RevokeKeyOutcome, Stamp, UseKey,
 };
 use crate::event::Actor;
 use crate::key::{KeyHash, KeyRecord};
@@ -16,7 +17,9 @@ use crate::offer::{OfferType, Terms};
 use crate::store::{Answer, Store};
 use crate::text::Reason;
 use crate::view::View;
-use crate::{EventId, OperationId};
+use crate::webhook::{Disabled, Endpoint, EndpointUrl, InFlight, Noted, Owner};
+use crate::{EndpointId, EventId, OperationId};
+use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -48,6 +51,14 @@ pub enum Asked {
     Buyer(CreateBuyer),
     /// By which a buyer is read in full.
     Read(ReadBuyer),
+    /// By which an endpoint of webhooks is added.
+    Endpoint(AddEndpoint),
+    /// By which one is changed.
+    EndpointChange(ChangeEndpoint),
+    /// By which one is deleted.
+    EndpointDeletion(DeleteEndpoint),
+    /// By which progress is noted.
+    Deliveries(NoteDeliveries),
     /// Noted without an answer.
     Use(UseKey),
 }
@@ -75,6 +86,14 @@ pub enum Told {
     Buyer(Answer<CreateBuyerOutcome>),
     /// When a buyer is read in full.
     Read(Answer<Option<Buyer>>),
+    /// When an endpoint is added.
+    Endpoint(Answer<AddEndpointOutcome>),
+    /// When an endpoint is changed.
+    EndpointChange(Answer<ChangeEndpointOutcome>),
+    /// When an endpoint is deleted.
+    EndpointDeletion(Answer<DeleteEndpointOutcome>),
+    /// When progress is noted.
+    Deliveries(Answer<Vec<EndpointId>>),
     /// Nothing.
     Use,
 }
@@ -92,8 +111,11 @@ impl Asked {
             | Self::Move(MoveOffer { stamp, .. })
             | Self::Lapse(ExpireOffer { stamp, .. })
             | Self::Buyer(CreateBuyer { stamp, .. })
-            | Self::Read(ReadBuyer { stamp, .. }) => stamp,
-            Self::Use(_) => return,
+            | Self::Read(ReadBuyer { stamp, .. })
+            | Self::Endpoint(AddEndpoint { stamp, .. })
+            | Self::EndpointChange(ChangeEndpoint { stamp, .. })
+            | Self::EndpointDeletion(DeleteEndpoint { stamp, .. }) => stamp,
+            Self::Deliveries(_) | Self::Use(_) => return,
         };
         stamp.event = EventId::from_bytes(bytes(2 * n));
         stamp.operation = OperationId::from_bytes(bytes(2 * n));
@@ -104,18 +126,25 @@ impl Asked {
     /// # Errors
     /// If nothing is decided.
     pub fn changes<V: View>(&self, view: &V) -> Result<Vec<Record>, DecideError> {
+        fn changes<C: Command, V: View>(command: &C, view: &V) -> Result<Vec<Record>, DecideError> {
+            command.decide(&Declared::of(command, view)).map(|decision| decision.changes)
+        }
         match self {
-            Self::Partner(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Key(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Revocation(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Expiry(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Application(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Offer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Move(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Lapse(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Buyer(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Read(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
-            Self::Use(command) => command.decide(&Declared::of(command, view)).map(|decision| decision.changes),
+            Self::Partner(command) => changes(command, view),
+            Self::Key(command) => changes(command, view),
+            Self::Revocation(command) => changes(command, view),
+            Self::Expiry(command) => changes(command, view),
+            Self::Application(command) => changes(command, view),
+            Self::Offer(command) => changes(command, view),
+            Self::Move(command) => changes(command, view),
+            Self::Lapse(command) => changes(command, view),
+            Self::Buyer(command) => changes(command, view),
+            Self::Read(command) => changes(command, view),
+            Self::Endpoint(command) => changes(command, view),
+            Self::EndpointChange(command) => changes(command, view),
+            Self::EndpointDeletion(command) => changes(command, view),
+            Self::Deliveries(command) => changes(command, view),
+            Self::Use(command) => changes(command, view),
         }
     }
 
@@ -132,6 +161,10 @@ impl Asked {
             Self::Lapse(command) => Told::Lapse(store.run(command).await),
             Self::Buyer(command) => Told::Buyer(store.run(command).await),
             Self::Read(command) => Told::Read(store.run(command).await),
+            Self::Endpoint(command) => Told::Endpoint(store.run(command).await),
+            Self::EndpointChange(command) => Told::EndpointChange(store.run(command).await),
+            Self::EndpointDeletion(command) => Told::EndpointDeletion(store.run(command).await),
+            Self::Deliveries(command) => Told::Deliveries(store.run(command).await),
             Self::Use(UseKey { key, at }) => {
                 // Only keys that are there are used, and a store may keep in mind which use it has noted already.
                 if store.find_key(key).await.is_ok_and(|found| found.is_some()) {
@@ -156,6 +189,29 @@ fn terms_of_offers() -> impl Strategy<Value = Terms> {
     })
 }
 
+/// What is done to an endpoint.
+fn endpoint_changes() -> impl Strategy<Value = EndpointChange> {
+    let url = |n: u8| EndpointUrl::parse(&format!("https://a.example/{n}")).expect("an address");
+    prop_oneof![
+        (0..2_u8).prop_map(move |n| {
+            EndpointChange::Update { url: url(n), types: None, in_flight: InFlight::new(n + 1).expect("in range") }
+        }),
+        Just(EndpointChange::Pause),
+        (0..9_u64).prop_map(|last| EndpointChange::Resume { last }),
+        (0..9_u64).prop_map(|n| EndpointChange::Rotate(sealed(n))),
+        select(vec![Disabled::Gone, Disabled::Failing]).prop_map(EndpointChange::Disable),
+        (0..9_u64).prop_map(|after| EndpointChange::Redeliver { after }),
+    ]
+}
+
+/// Progress of an endpoint.
+fn progress(id: u64) -> impl Strategy<Value = Noted> {
+    (0..3_u32, 0..9_u64, vec(0..9_u64, 0..3), vec(0..9_u64, 0..3)).prop_map(move |(generation, cursor, put, done)| {
+        let aside = put.into_iter().map(|n| if n % 2 == 0 { aside(n) } else { waits(n) }).collect();
+        Noted { generation, aside, done, ..Noted::beginning(endpoint_id(id), cursor) }
+    })
+}
+
 /// Commands about what the given numbers name: an own partner, application, key and so on, or those of everyone.
 fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Value = Asked> {
     let id = move || ids.clone();
@@ -169,6 +225,13 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
         // A broken generator makes an id twice, for one partner or for two.
         Asked::Buyer(CreateBuyer { stamp, ..creation(p, fresh, key.as_deref(), described, 0) })
     });
+    let endpoint = (id(), option::of(id()), 0..9_u64, stamps()).prop_map(|(n, owner, after, stamp)| {
+        let owner = owner.map_or(Owner::Lender, |p| Owner::Partner(super::samples::partner(p)));
+        // Each has an id of its own, or is the same again.
+        Asked::Endpoint(AddEndpoint { endpoint: Endpoint { owner, ..endpoint(0, n) }, after, stamp })
+    });
+    let endpoint_change = (id(), endpoint_changes(), stamps())
+        .prop_map(|(n, to, stamp)| Asked::EndpointChange(ChangeEndpoint { id: endpoint_id(n), to, stamp }));
     let moves = (option::of(id()), id(), id(), select(&Action::ALL[..]), any::<bool>(), stamps());
     prop_oneof![
         2 => (id(), 0..2_u8, select(clients), stamps()).prop_map(|(p, text, client, stamp)| {
@@ -194,6 +257,11 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
         1 => (id(), id(), stamps()).prop_map(|(p, n, stamp)| {
             Asked::Read(ReadBuyer { partner: partner(p), id: buyer_id(n), stamp })
         }),
+        2 => endpoint,
+        3 => endpoint_change,
+        1 => (id(), stamps())
+            .prop_map(|(n, stamp)| Asked::EndpointDeletion(DeleteEndpoint { id: endpoint_id(n), stamp })),
+        2 => vec(id().prop_flat_map(progress), 1..3).prop_map(|all| Asked::Deliveries(NoteDeliveries(all))),
         1 => (id(), 0..3_i64).prop_map(|(hash, hour)| {
             Asked::Use(UseKey { key: KeyHash::of(&hash.to_string()), at: at(hour * 3_600) })
         }),

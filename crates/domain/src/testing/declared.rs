@@ -5,7 +5,8 @@ use crate::command::{Command, Reads};
 use crate::key::{KeyHash, KeyRecord};
 use crate::partner::Partner;
 use crate::view::{Found, StoredBuyer, StoredOffer, View};
-use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::webhook::Webhook;
+use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 
 /// What a store sees that has loaded [`Reads`] and nothing else.
 #[derive(Debug)]
@@ -77,5 +78,9 @@ impl<V: View> View for Declared<'_, V> {
         let Reads { buyers, new_buyers, .. } = &self.reads;
         check(&[&buyers[..], &new_buyers[..]].concat(), &(partner, buyer), "buyer");
         self.view.buyer(partner, buyer)
+    }
+    fn webhook(&self, id: EndpointId) -> Found<Webhook> {
+        check(&self.reads.endpoints, &id, "endpoint");
+        self.view.webhook(id)
     }
 }

@@ -6,6 +6,8 @@ use crate::change::{Cause, Change, OfferKey, Record};
 use crate::import::{SEQUENCE_LIMIT, TEXT_LIMIT};
 use crate::key::{KeyHash, KeyRecord};
 use crate::offer::Status;
+use crate::webhook::progress::ASIDE;
+use crate::webhook::{Endpoint, Noted, Owner, Secrets, State, Step};
 use crate::{OfferId, PartnerId};
 
 /// An import that is rejected.
@@ -19,8 +21,8 @@ pub struct Faulty {
     pub problem: &'static str,
 }
 
-/// Two partners with an application and a key each, an offer and a buyer of partner 1, the use of a key: what every
-/// import begins with here.
+/// Two partners with an application and a key each, an offer and a buyer of partner 1, the use of a key, endpoint 1 of
+/// partner 1 and endpoint 2 of the lender: what every import begins with here.
 pub fn base() -> Vec<Change> {
     vec![
         partner_put(1, Some("client 1")),
@@ -32,6 +34,12 @@ pub fn base() -> Vec<Change> {
         application_put(2),
         created(offer_key(1, 1)),
         buyer(1, 1, description()),
+        endpoint_put(1, 1, Step::Created),
+        progress(1, 3),
+        Change::EndpointPut {
+            endpoint: Endpoint { owner: Owner::Lender, ..without_secrets(1, 2) }.into(),
+            step: Step::Created,
+        },
     ]
 }
 
@@ -64,6 +72,28 @@ pub fn buyer(p: u64, n: u64, description: Description) -> Change {
 /// The change that an operator has read such a buyer.
 pub fn buyer_read(p: u64, n: u64) -> Change {
     Change::BuyerRead { partner: partner(p), buyer: buyer_id(n) }
+}
+
+/// Endpoint `n` of partner `p` as an export has it.
+fn without_secrets(p: u64, n: u64) -> Endpoint {
+    Endpoint { secrets: Secrets::default(), ..endpoint(p, n) }
+}
+
+/// The change that puts such an endpoint.
+pub fn endpoint_put(p: u64, n: u64, step: Step) -> Change {
+    Change::EndpointPut { endpoint: without_secrets(p, n).into(), step }
+}
+
+/// The change that deletes it.
+pub fn endpoint_deleted(p: u64, n: u64) -> Change {
+    let endpoint = Endpoint { set: State::Deleted, ..without_secrets(p, n) };
+    Change::EndpointPut { endpoint: endpoint.into(), step: Step::Deleted }
+}
+
+/// The change that endpoint `n` has come to a sequence; the event before is set aside.
+pub fn progress(n: u64, cursor: u64) -> Change {
+    let aside = vec![aside(cursor - 1)];
+    Change::DeliveriesNoted(vec![Noted { aside, ..Noted::beginning(endpoint_id(n), cursor) }])
 }
 
 /// One import for each reason that a record is rejected, whatever the store holds. The ids of the records are those of
@@ -150,6 +180,23 @@ pub fn faulty() -> Vec<Faulty> {
     let problem = "its buyer is not there";
     add("a read of an unknown buyer", vec![buyer_read(1, 9)], as_it_is, problem);
     add("a read of a buyer of another partner", vec![buyer_read(2, 1)], as_it_is, problem);
+    let problem = "its endpoint is not there";
+    add("an unknown endpoint is paused", vec![endpoint_put(1, 9, Step::Paused)], as_it_is, problem);
+    add("an unknown endpoint is deleted", vec![endpoint_deleted(1, 9)], as_it_is, problem);
+    add("progress of an unknown endpoint", vec![progress(9, 3)], as_it_is, problem);
+    let deleted = vec![endpoint_put(2, 3, Step::Created), endpoint_deleted(2, 3), endpoint_put(2, 3, Step::Paused)];
+    add("a deleted endpoint is paused", deleted, as_it_is, problem);
+    let problem = "its endpoint has another owner";
+    add("an endpoint of another partner is paused", vec![endpoint_put(2, 1, Step::Paused)], as_it_is, problem);
+    add("the lender's endpoint is deleted", vec![endpoint_deleted(1, 2)], as_it_is, problem);
+    add("an endpoint of nobody", vec![endpoint_put(9, 9, Step::Created)], as_it_is, "its partner is not there");
+    let problem = "it holds more than can be stored";
+    let many = |n| Noted { done: (0..4 * ASIDE as u64).collect(), ..Noted::beginning(endpoint_id(n), 3) };
+    add("progress that is too long", vec![Change::DeliveriesNoted(vec![many(1), many(2)])], as_it_is, problem);
+
+    let problem = "more events are set aside than can be";
+    let many = Noted { aside: (1..=ASIDE as u64 + 1).map(aside).collect(), ..Noted::beginning(endpoint_id(1), 9_999) };
+    add("too many events are set aside", vec![Change::DeliveriesNoted(vec![many])], as_it_is, problem);
 
     let problem = "it holds more text than can be stored";
     let long = Description { name: Some("x".repeat(TEXT_LIMIT + 1)), ..Description::default() };

@@ -5,7 +5,8 @@ use crate::buyer_checks::{BuyerChecks, check};
 use crate::calls::Call;
 use crate::change::{Cause, Change, OfferKey, Record};
 use crate::command::{
-    AddKey, CreateBuyer, ExpireKey, MoveOffer, PutApplication, PutOffer, PutPartner, RevokeKey, Stamp,
+    AddEndpoint, AddKey, ChangeEndpoint, CreateBuyer, EndpointChange, ExpireKey, MoveOffer, PutApplication, PutOffer,
+    PutPartner, RevokeKey, Stamp,
 };
 use crate::decimal::{Amount, Rate};
 use crate::event::Actor;
@@ -16,7 +17,8 @@ use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Terms
 use crate::operator::OperatorName;
 use crate::partner::Partner;
 use crate::text::Name;
-use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::webhook::{Aside, Endpoint, EndpointUrl, Failed, InFlight, Lane, Owner, Problem, Sealed, Secrets, State};
+use crate::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The 16 bytes of id number `n`.
@@ -52,6 +54,11 @@ pub fn buyer_id(n: u64) -> BuyerId {
 /// Key number `n`.
 pub fn key_id(n: u64) -> KeyId {
     KeyId::from_bytes(bytes(n))
+}
+
+/// Endpoint number `n`.
+pub fn endpoint_id(n: u64) -> EndpointId {
+    EndpointId::from_bytes(bytes(n))
 }
 
 /// A moment that only nanoseconds can hold.
@@ -212,7 +219,7 @@ pub fn go(n: u64, action: Action, seconds: i64) -> MoveOffer {
 pub fn record(n: u64, change: Change) -> Record {
     let Stamp { at, event, actor, operation } = numbered(n, 0);
     let at = change.at().unwrap_or(at);
-    let cause = (!matches!(change, Change::KeyUsed { .. })).then_some(Cause { event, at, actor, operation });
+    let cause = (!change.never_has_cause()).then_some(Cause { event, at, actor, operation });
     Record { sequence: Some(n), cause, change }
 }
 
@@ -225,6 +232,47 @@ pub fn partner_put(p: u64, client: Option<&str>) -> Change {
 /// The change that gives partner `p` the application of the same number.
 pub fn application_put(p: u64) -> Change {
     Change::ApplicationPut { application: application(p), partner: partner(p) }
+}
+
+/// Endpoint `n` of partner `p`, active, with a secret.
+pub fn endpoint(p: u64, n: u64) -> Endpoint {
+    Endpoint {
+        id: endpoint_id(n),
+        owner: Owner::Partner(partner(p)),
+        url: EndpointUrl::parse(&format!("https://partner-{p}.example/hooks/{n}")).expect("an address"),
+        types: None,
+        in_flight: InFlight::MOST,
+        set: State::Active,
+        created_at: at(0),
+        secrets: Secrets { current: Some(sealed(n)), former: None },
+    }
+}
+
+/// Adds an endpoint, which gets the events after sequence 3.
+pub fn add_endpoint(endpoint: Endpoint) -> AddEndpoint {
+    AddEndpoint { endpoint, after: 3, stamp: operator(0) }
+}
+
+/// Changes endpoint `n`.
+pub fn change_endpoint(n: u64, to: EndpointChange) -> ChangeEndpoint {
+    ChangeEndpoint { id: endpoint_id(n), to, stamp: operator(9) }
+}
+
+/// An encrypted secret with number `n`.
+pub fn sealed(n: u64) -> Sealed {
+    Sealed::new(bytes(n).into()).expect("short")
+}
+
+/// That event `n`, of buyer `n`, is set aside after three failures.
+pub fn aside(n: u64) -> Aside {
+    let (first_at, next_at) = (at(0), at(155));
+    let failed = Some(Failed { attempts: 3, first_at, next_at, problem: Problem::Status(503) });
+    Aside { sequence: n, lane: Lane::Buyer(buyer_id(n)), failed }
+}
+
+/// That event `n` waits for an earlier one of offer 1.
+pub fn waits(n: u64) -> Aside {
+    Aside { sequence: n, lane: Lane::Offer(application(1), offer(1)), failed: None }
 }
 
 /// A refused call of partner 1 with operation id number `n` at a moment, with every field set.

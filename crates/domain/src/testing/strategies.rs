@@ -3,14 +3,18 @@
 use crate::buyer::{BankAccount, Description};
 use crate::change::{Cause, Change, OfferKey, Record};
 use crate::decimal::{Amount, Rate};
-use crate::event::Actor;
+use crate::event::{Actor, Subject};
 use crate::idempotency::Fingerprint;
 use crate::key::{Access, Area, KeyHash, KeyRecord};
 use crate::offer::{Details, Duration, FundingType, OfferType, RedirectUrl, Status, Terms};
 use crate::operator::OperatorName;
 use crate::partner::Partner;
+use crate::query::EventTypes;
 use crate::text::{Name, Reason};
-use crate::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use crate::webhook::{
+    Aside, Endpoint, EndpointUrl, Failed, InFlight, Lane, Noted, Owner, Problem, Sealed, Secrets, State, Step,
+};
+use crate::{ApplicationId, BuyerId, EndpointId, EventId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
 use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
@@ -132,6 +136,75 @@ prop_compose! {
     }
 }
 
+fn owners() -> impl Strategy<Value = Owner> {
+    let partners = any::<[u8; 16]>().prop_map(|id| Owner::Partner(PartnerId::from_bytes(id)));
+    prop_oneof![Just(Owner::Lender), partners]
+}
+
+prop_compose! {
+    /// Endpoints of webhooks, with secrets or without.
+    pub fn endpoints()(
+        id in any::<[u8; 16]>(),
+        owner in owners(),
+        path in "[a-zA-Z0-9/?=&%-]{0,40}",
+        types in option::of(select(&Subject::TYPES[..])),
+        in_flight in 1..=InFlight::MOST.get(),
+        set in select(&State::ALL[..]),
+        created_at in moments(),
+        secrets in vec(vec(any::<u8>(), 0..Sealed::LONGEST), 2),
+        former in option::of(moments()),
+    ) -> Endpoint {
+        let [current, older] = [0, 1].map(|n| Sealed::new(secrets[n].clone()).expect("short"));
+        Endpoint {
+            id: EndpointId::from_bytes(id),
+            owner,
+            url: EndpointUrl::parse(&format!("https://a.example/{path}")).expect("an address"),
+            types: types.and_then(EventTypes::named),
+            in_flight: InFlight::new(in_flight).expect("in range"),
+            set,
+            created_at,
+            secrets: Secrets { current: Some(current), former: former.map(|end| (older, end)) },
+        }
+    }
+}
+
+fn problems() -> impl Strategy<Value = Problem> {
+    prop_oneof![select(&Problem::OTHERS[..]), (100..600_u16).prop_map(Problem::Status)]
+}
+
+prop_compose! {
+    fn asides()(
+        sequence in 1..1_000_000_000_u64,
+        ids in any::<[[u8; 16]; 2]>(),
+        kind in 0..4,
+        attempts in option::of(1..100_u32),
+        moments in (moments(), moments()),
+        problem in problems(),
+    ) -> Aside {
+        let lane = match kind {
+            0 => Lane::Offer(ApplicationId::from_bytes(ids[0]), OfferId::from_bytes(ids[1])),
+            1 => Lane::Buyer(BuyerId::from_bytes(ids[0])),
+            2 => Lane::Partner(PartnerId::from_bytes(ids[0])),
+            _ => Lane::Endpoint(EndpointId::from_bytes(ids[0])),
+        };
+        let failed = attempts.map(|attempts| Failed { attempts, first_at: moments.0, next_at: moments.1, problem });
+        Aside { sequence, lane, failed }
+    }
+}
+
+prop_compose! {
+    fn noted()(
+        id in any::<[u8; 16]>(),
+        generation in 0..9_u32,
+        cursor in 0..1_000_000_000_u64,
+        last_success_at in option::of(moments()),
+        aside in vec(asides(), 0..5),
+        done in vec(1..1_000_000_000_u64, 0..5),
+    ) -> Noted {
+        Noted { endpoint: EndpointId::from_bytes(id), generation, cursor, last_success_at, aside, done }
+    }
+}
+
 /// Changes of every kind.
 pub fn changes() -> impl Strategy<Value = Change> {
     let ids = any::<[[u8; 16]; 3]>();
@@ -169,6 +242,9 @@ pub fn changes() -> impl Strategy<Value = Change> {
             let (description, fingerprint) = (description.into(), print.map(Fingerprint::from_bytes));
             Change::BuyerCreated { partner, buyer, description, fingerprint, at }
         }),
+        (endpoints(), select(&Step::ALL[..]))
+            .prop_map(|(endpoint, step)| Change::EndpointPut { endpoint: endpoint.into(), step }),
+        vec(noted(), 0..4).prop_map(Change::DeliveriesNoted),
     ]
 }
 
@@ -184,7 +260,7 @@ prop_compose! {
     ) -> Record {
         let (event, operation) = (EventId::from_bytes(ids[0]), OperationId::from_bytes(ids[1]));
         let cause = Cause { event, at: change.at().unwrap_or(moment), actor, operation };
-        let has_cause = change.always_has_cause() || (has_cause && !matches!(change, Change::KeyUsed { .. }));
+        let has_cause = change.always_has_cause() || (has_cause && !change.never_has_cause());
         let is_event = has_cause && !matches!(change, Change::TermsReplaced { .. });
         let sequence = sequence.or(is_event.then_some(1));
         Record { sequence, cause: has_cause.then_some(cause), change }

@@ -26,6 +26,7 @@ fn answers(view: &impl View<Terms = Terms, Buyer = Description>, buyers: &[Buyer
         let hash = KeyHash::of(&n.to_string());
         all.push(format!("{:?} {:?}", view.partner(partner(n)), view.application(application(n))));
         all.push(format!("{:?} {:?}", view.key_with_hash(hash), view.key_used(hash)));
+        all.push(format!("{:?}", view.webhook(endpoint_id(n))));
         for m in 0..IDS {
             all.push(format!("{:?} {:?}", view.key(partner(n), key_id(m)), view.offer(application(n), offer(m))));
         }

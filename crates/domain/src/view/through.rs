@@ -4,7 +4,8 @@ use super::{Found, StoredBuyer, StoredOffer, View};
 use crate::key::{KeyHash, KeyRecord};
 use crate::offer::Terms;
 use crate::partner::Partner;
-use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use crate::webhook::Webhook;
+use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::sync::Arc;
 
 /// Terms as a view has them: the terms, or where they are.
@@ -52,6 +53,10 @@ macro_rules! look_ups_of {
 
         fn buyer(&$self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<V::Buyer>> {
             $view.buyer(partner, buyer)
+        }
+
+        fn webhook(&$self, id: EndpointId) -> Found<Webhook> {
+            $view.webhook(id)
         }
     };
 }

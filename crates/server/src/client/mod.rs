@@ -16,6 +16,7 @@ mod partner;
 mod rotate;
 mod screen;
 pub mod times;
+mod webhook;
 
 pub use application::{ApplicationCommand, run as application};
 pub use buyer::{BuyerCommand, run as buyer};
@@ -27,5 +28,6 @@ pub use operation::{OperationCommand, run as operation};
 pub use operator::{OperatorCommand, run as operator};
 pub use partner::{PartnerCommand, run as partner};
 pub use screen::print;
+pub use webhook::{WebhookCommand, run as webhook};
 
 use crate::settings::Access;

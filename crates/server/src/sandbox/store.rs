@@ -21,8 +21,11 @@ use lendpay_domain::query::{
     Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
     OfferCursor, Scope,
 };
-use lendpay_domain::store::{Answer, Calls, Commands, Exports, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, OperationId, PartnerId, StoreError, Timestamp};
+use lendpay_domain::store::{Answer, Calls, Commands, Exports, Queries, Webhooks};
+use lendpay_domain::webhook::{Endpoint, FindEndpoints, Webhook};
+use lendpay_domain::{
+    ApplicationId, BuyerId, EndpointId, HolderId, KeyId, OfferId, OperationId, PartnerId, StoreError, Timestamp,
+};
 use lendpay_storage::{EmbeddedExport, EmbeddedOptions, EmbeddedStore, StoreStats};
 use std::fmt;
 use std::sync::Arc;
@@ -234,6 +237,15 @@ impl Queries for SandboxStore {
         // Without keeping the store open: it can be made again meanwhile, and whoever waits looks again then.
         let changes = self.now_open().await?.changes_after(after);
         changes.await
+    }
+}
+
+impl Webhooks for SandboxStore {
+    asked_of_the_open_store! {
+        find_endpoints(query: FindEndpoints) -> Page<Endpoint, EndpointId>;
+        find_webhook(id: EndpointId) -> Option<Webhook>;
+        hold(holder: HolderId, endpoints: Vec<EndpointId>) -> Vec<EndpointId>;
+        release(holder: HolderId) -> ();
     }
 }
 

@@ -11,6 +11,8 @@ use crate::settings::{Serve, StorePlace};
 use crate::sockets::Sockets;
 use crate::store::{Kept, open_postgres, open_sled};
 use crate::telemetry;
+use crate::webhooks::Delivery;
+use std::sync::Arc;
 use tracing::field::display;
 
 /// Runs until SIGTERM or Ctrl-C, or until the store fails.
@@ -40,7 +42,9 @@ fn parts(settings: &Serve, mut sockets: Sockets, log: &telemetry::Log) -> Result
     let operator = side.map(|side| Ok::<_, String>((sockets.open(side.listen, "--operator-listen")?, side)));
     let operator = operator.transpose()?;
     sockets.all_taken()?;
-    Ok(Parts { operator, oauth, tls, ..Parts::of_partners(partners, &settings.common, log)? })
+    let parts = Parts::of_partners(partners, &settings.common, log)?;
+    let webhooks = Delivery::new(&settings.webhooks, &settings.common.trust, Arc::clone(&parts.clock))?;
+    Ok(Parts { operator, oauth, tls, webhooks, ..parts })
 }
 
 async fn serve(settings: &Serve, parts: Parts, store: impl Kept) -> Result<(), String> {

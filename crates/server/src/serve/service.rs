@@ -9,6 +9,7 @@ use crate::stop::StopSignals;
 use crate::store::Kept;
 use crate::system_clock::SystemClock;
 use crate::telemetry::{self, Log};
+use crate::webhooks::{Delivery, Running};
 use lendpay_api::sandbox::Sandbox;
 use lendpay_api::{
     Clock, Feed, Limits, OAuth, OperatorSettings, PartnerSettings, Side, Traces, counted_partner_side, operator_side,
@@ -48,6 +49,7 @@ pub struct Parts {
     pub dropped_lines: Arc<AtomicU64>,
     pub clock: Arc<dyn Clock>,
     pub sandbox: Option<Arc<dyn Sandbox>>,
+    pub webhooks: Option<Delivery>,
 }
 
 impl Parts {
@@ -55,7 +57,17 @@ impl Parts {
     pub fn of_partners(partners: Socket, settings: &Common, log: &Log) -> Result<Self, String> {
         let (traces, dropped_lines) = (telemetry::traces(settings)?, log.dropped());
         let clock = Arc::new(SystemClock);
-        Ok(Self { partners, operator: None, oauth: None, tls: None, traces, dropped_lines, clock, sandbox: None })
+        Ok(Self {
+            partners,
+            operator: None,
+            oauth: None,
+            tls: None,
+            traces,
+            dropped_lines,
+            clock,
+            sandbox: None,
+            webhooks: None,
+        })
     }
 }
 
@@ -64,6 +76,7 @@ pub struct Service<S> {
     pub store: Arc<S>,
     pub partners: Listener,
     pub operator: Option<Listener>,
+    webhooks: Option<Running>,
     signals: StopSignals,
     stop_delay: Duration,
     feed: Arc<Feed>,
@@ -76,7 +89,7 @@ pub struct Service<S> {
 impl<S: Kept> Service<S> {
     /// Lets clients connect. Signals end [`run`](Self::run) from now on.
     pub fn start(parts: Parts, store: S, settings: &Common) -> Result<Self, String> {
-        let Parts { partners, operator, oauth, tls, traces, dropped_lines, clock, sandbox } = parts;
+        let Parts { partners, operator, oauth, tls, traces, dropped_lines, clock, sandbox, webhooks } = parts;
         let (store, stopping, signals) = (Arc::new(store), Arc::default(), StopSignals::listen()?);
         let limits = Limits { request_time: settings.request_timeout };
         let most = listener::raise_descriptor_limit().saturating_sub(OTHER_DESCRIPTORS);
@@ -94,6 +107,7 @@ impl<S: Kept> Service<S> {
             slots: slots.clone(),
             dropped_lines,
             tls: tls.clone(),
+            webhooks: webhooks.as_ref().map(Delivery::deliverer),
         });
         let [partner_slots, operator_slots] = slots;
 
@@ -137,14 +151,28 @@ impl<S: Kept> Service<S> {
             let metrics = Arc::new(move || metrics.write());
             let log = store.log().map(|(log, _)| log);
             let feed = Arc::clone(&feed);
-            let settings =
-                OperatorSettings { operators, hosts, limits, reason, log, feed, stopping, metrics, traces, console };
+            let webhooks = webhooks.as_ref().map(Delivery::operator);
+            let settings = OperatorSettings {
+                operators,
+                hosts,
+                limits,
+                reason,
+                log,
+                feed,
+                webhooks,
+                stopping,
+                metrics,
+                traces,
+                console,
+            };
             let endpoint = operator_side(Arc::clone(&store), Arc::clone(&clock), settings, counts).boxed();
             Listener::start(socket.listen()?, context(endpoint, Side::Operator, operator_slots))
         };
         let operator = operator.map(start_operator).transpose()?;
+        let webhooks = webhooks.map(|delivery| delivery.start(Arc::clone(&store), Arc::clone(&clock)));
         let expiries = tokio::spawn(expiry::keep(Arc::clone(&store), clock));
-        Ok(Self { store, partners, operator, signals, stop_delay: settings.stop_delay, feed, expiries, stopping })
+        let stop_delay = settings.stop_delay;
+        Ok(Self { store, partners, operator, webhooks, signals, stop_delay, feed, expiries, stopping })
     }
 
     /// Serves until a signal arrives or the store fails, then ends in order. Calls `works` once the store works.
@@ -165,7 +193,13 @@ impl<S: Kept> Service<S> {
         }
         self.feed.stop();
         let end = Instant::now() + if failure.is_some() { FAILED_GRACE } else { GRACE };
-        self.partners.end(end).await?;
+        let deliveries = async {
+            if let Some(webhooks) = &mut self.webhooks {
+                webhooks.end(end).await;
+            }
+        };
+        let (ended, ()) = tokio::join!(self.partners.end(end), deliveries);
+        ended?;
         if let Some(operator) = self.operator {
             operator.end(end).await?;
         }

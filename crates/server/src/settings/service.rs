@@ -5,6 +5,7 @@ use super::operator::Operator;
 use super::outgoing::{Trust, collector};
 use super::store::KeptIn;
 use super::values::{Rate, kept, log_levels, rate, seconds, share, socket_address};
+use super::webhooks::Webhooks;
 use clap::builder::{BoolishValueParser, PossibleValuesParser, TypedValueParser as _};
 use clap::{Args, ValueEnum};
 use lendpay_domain::buyer_checks::BuyerChecks;
@@ -39,6 +40,9 @@ pub struct Serve {
 
     #[command(flatten)]
     pub operator: Operator,
+
+    #[command(flatten)]
+    pub webhooks: Webhooks,
 
     #[command(flatten)]
     pub common: Common,

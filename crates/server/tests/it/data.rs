@@ -139,7 +139,8 @@ async fn check_store(
             | Subject::KeyExpirySet(_)
             | Subject::KeyRevoked(_)
             | Subject::ApplicationCreated(_)
-            | Subject::BuyerRead(_) => {}
+            | Subject::BuyerRead(_)
+            | Subject::Webhook(..) => {}
             Subject::Buyer(id) => assert!(buyer_events.insert(id), "{id} was created twice"),
         }
     }

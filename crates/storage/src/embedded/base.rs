@@ -6,14 +6,15 @@ use super::log::{FIRST, Head, LogFile, Place, ReadError};
 use super::panics;
 use super::problem::Problem;
 use crate::codec::{self, CodecError};
-use crate::records::{KeyRow, PartnerRecord, Time};
+use crate::records::{KeyRow, PartnerRecord, Time, WebhookRecord};
 use lendpay_domain::buyer::Description;
 use lendpay_domain::change::Change;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::offer::Terms;
 use lendpay_domain::partner::Partner;
 use lendpay_domain::view::{Found, StoredBuyer, StoredOffer, Tables, View, ViewError};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::webhook::Webhook;
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::ops::Bound;
@@ -40,7 +41,8 @@ struct Reached {
 /// The least distance between two frames whose positions are noted. A reader reads about so much to find a sequence.
 const NOTED: u64 = 64 * 1024;
 
-/// Partners, keys and their uses. They are few, asked for by every request, and kept in memory too.
+/// Partners, keys and their uses, which every request asks for, and endpoints of webhooks. They are few and kept in memory
+/// too.
 type Parties = Tables<(), ()>;
 
 /// The log and its index.
@@ -66,7 +68,7 @@ pub(crate) fn reached(index: &impl Index, head: &Head) -> Result<Option<u64>, Pr
 }
 
 impl<I: Index, F: LogIo> Base<I, F> {
-    /// Reads partners, keys and their uses into memory.
+    /// Reads partners, keys and their uses, and endpoints, into memory.
     pub(crate) fn open(log: Arc<LogFile<F>>, index: I) -> Result<Self, Problem> {
         let mut parties = Parties::default();
         for item in index.all(Table::Partners) {
@@ -80,6 +82,10 @@ impl<I: Index, F: LogIo> Base<I, F> {
             let hash = whole(key.as_ref().try_into().map_err(|_| CodecError::Damaged))?;
             let at = whole(unsealed::<Time>(&at).and_then(Timestamp::try_from))?;
             parties.uses.insert(KeyHash::from_bytes(hash), at);
+        }
+        for item in index.all(Table::Webhooks) {
+            let webhook = whole(unsealed::<WebhookRecord<'_>>(&item?.1).and_then(Webhook::try_from))?;
+            parties.webhooks.insert(webhook.endpoint.id, webhook);
         }
         Ok(Self { log, index, parties: RwLock::new(parties), noted: AtomicU64::new(0) })
     }
@@ -97,19 +103,24 @@ impl<I: Index, F: LogIo> Base<I, F> {
             self.put(value, Table::Applications, &id.to_bytes(), &owner.to_bytes())?;
             self.put(value, Table::ApplicationsOf, &pair(owner.to_bytes(), id.to_bytes()), &())
         })?;
-        if !(tables.partners.is_empty() && tables.keys.is_empty() && tables.uses.is_empty()) {
+        let Tables { partners, keys, uses, webhooks, .. } = &*tables;
+        if !(partners.is_empty() && keys.is_empty() && uses.is_empty() && webhooks.is_empty()) {
             let (mut parties, value) = (self.parties_mut(), &mut Vec::new());
-            for partner in tables.partners.values() {
+            for partner in partners.values() {
                 self.put(value, Table::Partners, &partner.id.to_bytes(), &PartnerRecord::from(partner))?;
                 parties.put_partner(partner.clone());
             }
-            for key in tables.keys.values() {
+            for key in keys.values() {
                 self.put(value, Table::Keys, &key.hash.to_bytes(), &KeyRow::from(key))?;
                 parties.put_key(key.clone());
             }
-            for (hash, at) in &tables.uses {
+            for (hash, at) in uses {
                 self.put(value, Table::Uses, &hash.to_bytes(), &Time::from(*at))?;
                 parties.uses.insert(*hash, *at);
+            }
+            for (id, webhook) in webhooks {
+                self.put(value, Table::Webhooks, &id.to_bytes(), &WebhookRecord::from(webhook))?;
+                parties.webhooks.insert(*id, webhook.clone());
             }
         }
         tables.clear();
@@ -178,7 +189,7 @@ impl<I: Index, F: LogIo> Base<I, F> {
         self.put(&mut Vec::new(), Table::Notes, REACHED, &note)
     }
 
-    /// Partners, keys and their uses.
+    /// What is kept in memory.
     pub(crate) fn parties(&self) -> RwLockReadGuard<'_, Parties> {
         self.parties.read().unwrap_or_else(PoisonError::into_inner)
     }
@@ -309,5 +320,9 @@ impl<I: Index, F: LogIo> View for Base<I, F> {
             created_at,
             description,
         }))
+    }
+
+    fn webhook(&self, id: EndpointId) -> Found<Webhook> {
+        Ok(self.parties().webhooks.get(&id).cloned())
     }
 }

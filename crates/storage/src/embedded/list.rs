@@ -18,7 +18,8 @@ use lendpay_domain::query::{
 };
 use lendpay_domain::store::Answer;
 use lendpay_domain::view::StoredOffer;
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError};
+use lendpay_domain::webhook::{Endpoint, FindEndpoints};
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, StoreError};
 use serde::Deserialize;
 use std::ops::Bound;
 
@@ -163,6 +164,13 @@ impl EmbeddedStore {
         let keys = parties.keys.values().filter(|key| key.partner == partner);
         let keys = keys.map(|key| KeyInUse { key: key.clone(), last_used_at: parties.uses.get(&key.hash).copied() });
         Ok(Some(sorted(keys, window, |item| item.key.id)))
+    }
+
+    pub(super) fn endpoints(&self, query: FindEndpoints) -> Answer<Page<Endpoint, EndpointId>> {
+        self.health.working()?;
+        let parties = self.base.parties();
+        let endpoints = parties.webhooks.values().map(|webhook| &webhook.endpoint);
+        Ok(sorted(endpoints.filter(|endpoint| query.wants(endpoint)).cloned(), query.window, |endpoint| endpoint.id))
     }
 
     /// Records after an id: everybody's by the first table, or a partner's by the second.

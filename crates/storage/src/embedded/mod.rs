@@ -9,6 +9,7 @@
 //! | `mark`, `recovery` | what can be trusted when a store is opened; rebuilding the rest from the log |
 //! | `open` | settings, errors of opening, the threads of a store |
 //! | `read`, `list`, `events` | reads, on the caller's thread |
+//! | `webhooks` | endpoints of webhooks |
 //! | `filters` | which events a block of the log can hold |
 //! | `due` | which offers expire when |
 //! | `work` | what a page may cost |
@@ -42,6 +43,7 @@ mod recovery;
 #[cfg(test)]
 mod simulation;
 mod verify;
+mod webhooks;
 mod work;
 mod writer;
 

@@ -100,8 +100,8 @@ const STEPS: [&str; 24] = [
     )",
     "CREATE INDEX calls_by_operation ON calls (operation_id, called_at)",
     "CREATE INDEX calls_by_time ON calls (called_at)",
-    // What the events of partners, keys and applications say besides.
-    "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid",
+    // What the events of partners, keys, applications and endpoints say besides.
+    "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid, ADD COLUMN endpoint_id uuid",
     // Offers by their expiry, to the microsecond. A row stays when the offer reaches another status or gets another expiry,
     // until it is due: an index of the offers would be written by each accept.
     "CREATE TABLE offers_due (
@@ -110,12 +110,19 @@ const STEPS: [&str; 24] = [
         offer_id uuid NOT NULL,
         PRIMARY KEY (expiry_at, application_id, offer_id)
     )",
-    "INSERT INTO offers_due SELECT expiry_at, application_id, offer_id FROM offers
-        WHERE status = 'Offered' AND expiry_at IS NOT NULL",
     "CREATE INDEX api_keys_by_id ON api_keys (key_id)",
     // Written when a change is numbered, not when it is kept: once for each change, and not while a partner waits.
     "CREATE INDEX changes_by_subject ON changes (coalesce(offer_id, buyer_id), sequence) WHERE sequence IS NOT NULL",
     "CREATE INDEX changes_by_operation ON changes (operation_id, sequence) WHERE sequence IS NOT NULL",
+    // Endpoints of webhooks, deleted ones too, with their progress, and which process serves one until when, by the database's clock.
+    "CREATE TABLE webhooks (
+        endpoint_id uuid NOT NULL PRIMARY KEY,
+        body bytea NOT NULL,
+        progress bytea,
+        ordered_at timestamptz NOT NULL,
+        holder uuid,
+        held_until timestamptz
+    )",
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took.

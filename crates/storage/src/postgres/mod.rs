@@ -9,6 +9,7 @@
 //! | `statements`, `rows` | every statement; rows and what they stand for |
 //! | `group`, `view`, `write` | commands that go to the database together: the queue, the rows that are loaded, what is written |
 //! | `read`, `cache` | reads; keys and clients in memory |
+//! | `webhooks` | endpoints of webhooks, and which process serves which |
 //! | `calls` | calls that changed nothing |
 //! | `due` | expiries that are due |
 //! | `numbering`, `order` | the sequences of changes |
@@ -34,6 +35,7 @@ mod statements;
 #[cfg(test)]
 mod tests;
 mod view;
+mod webhooks;
 mod write;
 
 pub use address::PostgresAddress;

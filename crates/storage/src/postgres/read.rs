@@ -284,7 +284,7 @@ impl Queries for PostgresStore {
 const LOOKED_AT: i64 = ENTRIES as i64;
 
 /// The first id that comes after one; `None` if there is none.
-fn next(after: Option<Uuid>) -> Option<Uuid> {
+pub(super) fn next(after: Option<Uuid>) -> Option<Uuid> {
     after.map_or(Some(Uuid::nil()), |after| after.as_u128().checked_add(1).map(Uuid::from_u128))
 }
 
@@ -327,17 +327,17 @@ fn names(wanted: impl Fn(Status) -> bool) -> Vec<&'static str> {
 }
 
 /// A page at the end of a list.
-const fn end<T, C>() -> Page<T, C> {
+pub(super) const fn end<T, C>() -> Page<T, C> {
     Page { items: Vec::new(), next: None }
 }
 
 /// Whether as many rows were found as were asked for, so that there may be more.
-fn is_full<T>(rows: &[T], read: i64) -> bool {
+pub(super) fn is_full<T>(rows: &[T], read: i64) -> bool {
     i64::try_from(rows.len()) == Ok(read)
 }
 
 /// Up to `limit` of the items that are wanted, which lie between others. If the list is `cut`, more may follow.
-fn part<T, C: Copy>(rows: impl Iterator<Item = (C, Option<T>)>, limit: usize, cut: bool) -> Page<T, C> {
+pub(super) fn part<T, C: Copy>(rows: impl Iterator<Item = (C, Option<T>)>, limit: usize, cut: bool) -> Page<T, C> {
     let mut page = end();
     let mut last = None;
     for (at, item) in rows {

@@ -2,7 +2,9 @@
 
 use super::error::DbError;
 use crate::codec::{self, CodecError};
-use crate::records::{CallRecord, ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
+use crate::records::{
+    CallRecord, ChangeRecord, EndpointRecord, KeyRow, PartnerRecord, ProgressRecord, TermsRecord, Time,
+};
 use lendpay_domain::buyer::Description;
 use lendpay_domain::calls::Call;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
@@ -12,7 +14,10 @@ use lendpay_domain::offer::{Offer, Status};
 use lendpay_domain::partner::Partner;
 use lendpay_domain::query::{Application, DueCursor, OfferCursor};
 use lendpay_domain::view::StoredBuyer;
-use lendpay_domain::{ApplicationId, BuyerId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::webhook::{Endpoint, Step, Webhook};
+use lendpay_domain::{
+    ApplicationId, BuyerId, EndpointId, EventId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -164,6 +169,18 @@ pub(super) fn buyer(row: &Row) -> Read<(BuyerId, StoredBuyer<Description>)> {
     }
 }
 
+pub(super) fn webhook(row: &Row) -> Read<Versioned<Webhook>> {
+    let mut row = Reader::new(row);
+    let endpoint = row.body::<EndpointRecord<'_>>()?.try_into()?;
+    let progress = row.get::<Option<&[u8]>>()?.map(|body| Ok(codec::unseal::<ProgressRecord>(body)?.try_into()?));
+    let progress = progress.transpose().map_err(|_: CodecError| Damaged)?;
+    row.versioned(Webhook { endpoint, progress })
+}
+
+pub(super) fn endpoint(row: &Row) -> Read<Endpoint> {
+    Ok(Reader::new(row).body::<EndpointRecord<'_>>()?.try_into()?)
+}
+
 pub(super) fn call(row: &Row) -> Read<Call> {
     Ok(Reader::new(row).body::<CallRecord<'_>>()?.try_into()?)
 }
@@ -172,7 +189,7 @@ pub(super) fn call(row: &Row) -> Read<Call> {
 struct ChangeRow {
     sequence: i64,
     cause: Option<Cause>,
-    event: Option<(PartnerId, Subject)>,
+    event: Option<(Option<PartnerId>, Subject)>,
 }
 
 fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
@@ -191,6 +208,13 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     let (application, offer) = (application.map(ApplicationId::new), offer.map(OfferId::new));
     let (status, buyer) = (row.status()?, row.get::<Option<Uuid>>()?.map(BuyerId::new));
     let (event_type, key): (Option<&str>, Option<Uuid>) = (row.get()?, row.get()?);
+    let endpoint = row.get::<Option<Uuid>>()?.map(EndpointId::new);
+    if let (Some(endpoint), Some(event_type), None, None, None, None) =
+        (endpoint, event_type, application, buyer, status, key)
+    {
+        let event = Some((partner, Subject::Webhook(endpoint, Step::named(event_type).ok_or(Damaged)?)));
+        return Ok(ChangeRow { sequence, cause, event });
+    }
     let subject = match (event_type, application, offer, status, buyer, key.map(KeyId::new)) {
         (None, Some(application), Some(offer), Some(status), None, None) => {
             Some(Subject::Offer { application, offer, status })
@@ -209,11 +233,10 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
         (None, None, None, None, None, None) => None,
         _ => return Err(Damaged),
     };
-    if partner.is_some() != subject.is_some() {
+    if endpoint.is_some() || partner.is_some() != subject.is_some() {
         return Err(Damaged);
     }
-    let event = partner.zip(subject);
-    Ok(ChangeRow { sequence, cause, event })
+    Ok(ChangeRow { sequence, cause, event: subject.map(|subject| (partner, subject)) })
 }
 
 /// An offer and its expiry, to the microsecond.
@@ -277,7 +300,7 @@ pub(super) fn record(row: &Row) -> Read<(i64, Record)> {
     let ChangeRow { sequence, cause, event } = change_row(&mut row)?;
     let change = match (row.get::<Option<&[u8]>>()?, event, cause) {
         (Some(body), ..) => codec::unseal::<ChangeRecord<'_>>(body)?.try_into()?,
-        (None, Some((partner, Subject::Offer { application, offer, status })), Some(Cause { at, .. })) => {
+        (None, Some((Some(partner), Subject::Offer { application, offer, status })), Some(Cause { at, .. })) => {
             Change::OfferMoved { offer: OfferKey { partner, application, offer }, status, at, reason: None }
         }
         _ => return Err(Damaged),

@@ -51,7 +51,7 @@ macro_rules! list_offers {
 macro_rules! change_columns {
     () => {
         "c.sequence, c.change_id, c.occurred_at, c.occurred_at_ns, c.actor, c.operation_id, c.partner_id, \
-         c.application_id, c.offer_id, c.status, c.buyer_id, c.event_type, c.key_id"
+         c.application_id, c.offer_id, c.status, c.buyer_id, c.event_type, c.key_id, c.endpoint_id"
     };
 }
 
@@ -65,7 +65,7 @@ macro_rules! list_events {
              (SELECT * FROM (SELECT ", change_columns!(), ", CASE WHEN offer_id IS NOT NULL \
               AND status IS DISTINCT FROM 'Offered' THEN body END AS body, row_number() OVER (ORDER BY sequence) AS n \
              FROM changes c WHERE ", $of, "sequence > $1 ORDER BY sequence LIMIT $2) AS c \
-             WHERE c.n = $2 OR (c.partner_id IS NOT NULL AND ($4::uuid IS NULL OR c.partner_id = $4) \
+             WHERE c.n = $2 OR ((c.partner_id IS NOT NULL OR c.endpoint_id IS NOT NULL) AND ($4::uuid IS NULL OR c.partner_id = $4) \
              AND ($5::uuid IS NULL OR c.application_id = $5) AND ($6::uuid IS NULL OR c.offer_id = $6) \
              AND ($7::uuid IS NULL OR c.buyer_id = $7) AND ($8::uuid IS NULL OR c.operation_id = $8) \
              AND (c.status = ANY ($9::text[]) OR c.status IS NULL AND $10) \
@@ -96,6 +96,8 @@ statements! {
          WHERE application_id = ANY ($1::uuid[])";
     LOAD_BUYERS = "SELECT body FROM unnest($1::uuid[], $2::uuid[]) AS k (partner_id, buyer_id) \
          JOIN buyers b ON b.partner_id = k.partner_id AND b.buyer_id = k.buyer_id";
+    LOAD_WEBHOOKS = "SELECT body, progress, ordered_at FROM webhooks WHERE endpoint_id = ANY ($1::uuid[]) \
+         ORDER BY endpoint_id FOR UPDATE";
 
     INSERT_PARTNERS = "INSERT INTO partners (ordered_at, partner_id, body) \
          SELECT $1::timestamptz, * FROM unnest($2::uuid[], $3::bytea[])";
@@ -136,7 +138,12 @@ statements! {
     INSERT_BUYERS = "INSERT INTO buyers SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[])";
     INSERT_CHANGES = "INSERT INTO changes SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], \
          $4::timestamptz[], $5::smallint[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], \
-         $12::uuid[], $13::bytea[], $14::text[], $15::uuid[])";
+         $12::uuid[], $13::bytea[], $14::text[], $15::uuid[], $16::uuid[])";
+    INSERT_WEBHOOKS = "INSERT INTO webhooks (ordered_at, endpoint_id, body, progress) \
+         SELECT $1::timestamptz, * FROM unnest($2::uuid[], $3::bytea[], $4::bytea[])";
+    UPDATE_WEBHOOKS = "UPDATE webhooks w SET body = k.body, progress = k.progress, ordered_at = $1 \
+         FROM unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::timestamptz[]) AS k (endpoint_id, body, progress, version) \
+         WHERE w.endpoint_id = k.endpoint_id AND w.ordered_at = k.version";
 
     /// Lists begin at an id that counts too, and are bounded by it whatever plan the database makes: each filter that is
     /// looked for in an index has a statement of its own.
@@ -181,6 +188,15 @@ statements! {
          WHERE left(registration_number, 256) = left($4, 256) AND (partner_id, buyer_id) >= ($1, $2) AND partner_id <= $6 \
          ORDER BY partner_id, buyer_id LIMIT $5) AS b \
          WHERE b.n = $5 OR b.registration_number = $4 ORDER BY b.partner_id, b.buyer_id LIMIT $3";
+
+    LIST_WEBHOOKS = "SELECT body FROM webhooks WHERE endpoint_id >= $1 ORDER BY endpoint_id LIMIT $2";
+    FIND_WEBHOOK = "SELECT body, progress, ordered_at FROM webhooks WHERE endpoint_id = $1";
+    /// What another session holds at the moment is passed over: it is asked for again soon.
+    HOLD_WEBHOOKS = "WITH free AS (SELECT endpoint_id FROM webhooks WHERE endpoint_id = ANY ($2::uuid[]) \
+         AND (holder IS NULL OR holder = $1 OR held_until < clock_timestamp()) ORDER BY endpoint_id FOR UPDATE SKIP LOCKED) \
+         UPDATE webhooks w SET holder = $1, held_until = clock_timestamp() + make_interval(secs => $3) FROM free \
+         WHERE w.endpoint_id = free.endpoint_id RETURNING w.endpoint_id";
+    RELEASE_WEBHOOKS = "UPDATE webhooks SET holder = NULL WHERE holder = $1 RETURNING endpoint_id";
 
     /// Whether changes wait for a sequence, and the last one that was given.
     CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL), last FROM change_counter WHERE one = 1";

@@ -9,7 +9,7 @@ use lendpay_domain::buyer::Description;
 use lendpay_domain::command::Reads;
 use lendpay_domain::offer::Terms;
 use lendpay_domain::view::{Nothing, Overlay, StoredOffer};
-use lendpay_domain::{ApplicationId, KeyId, OfferId, PartnerId, Timestamp};
+use lendpay_domain::{ApplicationId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::{HashMap, HashSet};
 use tokio_postgres::Row;
 use uuid::Uuid;
@@ -31,6 +31,7 @@ pub(super) struct Versions {
     pub(super) partners: HashMap<PartnerId, Timestamp>,
     pub(super) keys: HashMap<(PartnerId, KeyId), Timestamp>,
     pub(super) offers: HashMap<(ApplicationId, OfferId), Timestamp>,
+    pub(super) webhooks: HashMap<EndpointId, Timestamp>,
 }
 
 /// How rows are loaded.
@@ -48,7 +49,7 @@ impl Rows {
     /// Loads what commands may look at, and holds what they may change until the transaction ends. A row that cannot be read
     /// fails the group; its commands then go one by one.
     pub(super) async fn load(session: &Session, order: &Order, reads: Reads, how: Loading) -> Result<Self, DbError> {
-        let Reads { mut partners, clients, keys, hashes, applications, mut buyers, new_buyers, .. } = reads;
+        let Reads { mut partners, clients, keys, hashes, applications, mut buyers, new_buyers, endpoints, .. } = reads;
         if how != Loading::First {
             buyers.extend(new_buyers);
         }
@@ -61,7 +62,7 @@ impl Rows {
         let mut key_columns = columns!(keys, |it| it.0.uuid(), it.1.uuid());
         key_columns.extend(columns!(hashes, |it| it.to_bytes().to_vec()));
         // Sent one after the other without waiting in between.
-        let (partner_rows, client_rows, key_rows, application_rows, buyer_rows, offer_rows) = tokio::try_join!(
+        let (partner_rows, client_rows, key_rows, application_rows, buyer_rows, offer_rows, webhook_rows) = tokio::try_join!(
             biased;
             session.load(sql::LOAD_PARTNERS, partners.len(), columns!(partners, |it| it.uuid())),
             session.load(sql::LOAD_CLIENTS, clients.len(), columns!(clients, |it| kept(it))),
@@ -69,6 +70,7 @@ impl Rows {
             session.load(sql::LOAD_APPLICATIONS, applications.len(), columns!(applications, |it| it.uuid())),
             session.load(sql::LOAD_BUYERS, buyers.len(), columns!(buyers, |it| it.0.uuid(), it.1.uuid())),
             load_offers(session, &mut offers, offers_by(how)),
+            session.load(sql::LOAD_WEBHOOKS, endpoints.len(), columns!(endpoints, |it| it.uuid())),
         )?;
 
         let (mut stored, mut versions) = (Stored::new(Nothing::default()), Versions::default());
@@ -111,6 +113,12 @@ impl Rows {
             versions.offers.insert(key, version);
             let (partner, standing) = (value.partner, value.standing());
             tables.offers.insert(key, StoredOffer { partner, standing, terms: value.terms });
+        }
+        for row in &webhook_rows {
+            let Versioned { value, version } = rows::webhook(row)?;
+            order.observe(version);
+            versions.webhooks.insert(value.endpoint.id, version);
+            tables.webhooks.insert(value.endpoint.id, value);
         }
         let mut held = HashSet::new();
         if how == Loading::Free {

@@ -9,13 +9,14 @@ use super::rows::{KeyBody, kept, micros, nanos, sealed};
 use super::session::{Parameter, Session, columns};
 use super::statements as sql;
 use super::view::{Stored, Versions};
-use crate::records::{ChangeRecord, KeyRow, PartnerRecord, TermsRecord, Time};
+use crate::records::{ChangeRecord, EndpointRecord, KeyRow, PartnerRecord, ProgressRecord, TermsRecord, Time};
 use lendpay_domain::change::{Change, Record};
 use lendpay_domain::event::Subject;
 use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::offer::Status;
 use lendpay_domain::view::{Overlay, View as _};
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, Timestamp};
+use lendpay_domain::webhook::Webhook;
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::collections::BTreeSet;
 use uuid::Uuid;
 
@@ -45,6 +46,7 @@ pub(super) async fn write(
         writer.keys(),
         writer.applications(),
         writer.offers(),
+        writer.webhooks(),
         writer.changes(changes, &ordered),
     )?;
     Ok(())
@@ -161,6 +163,17 @@ impl Writer<'_> {
         Ok(())
     }
 
+    async fn webhooks(&self) -> Result<(), DbError> {
+        let mut rows = Vec::new();
+        for (id, Webhook { endpoint, progress }) in &self.view.tables.webhooks {
+            let progress = progress.as_ref().map(|progress| sealed(&ProgressRecord::from(progress))).transpose()?;
+            let row = (id.uuid(), sealed(&EndpointRecord::from(endpoint))?, progress);
+            rows.push((row, self.versions.webhooks.get(id).copied()));
+        }
+        let statements = [sql::INSERT_WEBHOOKS, sql::UPDATE_WEBHOOKS];
+        self.put(statements, rows, |rows| columns!(rows, |it| it.0, &it.1[..], it.2.as_deref())).await
+    }
+
     /// Writes every change, and the buyers that were created. The change that created a buyer is in the buyer's row only.
     async fn changes(&self, changes: &[Pending], ordered: &[Timestamp]) -> Result<(), DbError> {
         let (mut rows, mut buyers) = (Vec::new(), Vec::new());
@@ -178,13 +191,13 @@ impl Writer<'_> {
                 buyers.push((partner.uuid(), buyer.uuid(), number, body.take()));
             }
             let event = record.subject();
-            let (partner, subject) = (event.map(|(partner, _)| partner.uuid()), event.map(|(_, subject)| subject));
+            let (partner, subject) = (event.and_then(|(partner, _)| partner), event.map(|(_, subject)| subject));
             rows.push((
                 id,
                 *sequence,
                 *ordered,
                 *cause,
-                partner,
+                partner.map(PartnerId::uuid),
                 subject.map_or_else(Columns::default, columns_of),
                 body,
             ));
@@ -208,6 +221,7 @@ impl Writer<'_> {
             it.6.as_deref(),
             it.5.event_type,
             it.5.key,
+            it.5.endpoint,
         );
         tokio::try_join!(
             biased;
@@ -227,6 +241,7 @@ struct Columns {
     buyer: Option<Uuid>,
     event_type: Option<&'static str>,
     key: Option<Uuid>,
+    endpoint: Option<Uuid>,
 }
 
 fn columns_of(subject: Subject) -> Columns {
@@ -240,7 +255,8 @@ fn columns_of(subject: Subject) -> Columns {
         | Subject::KeyExpirySet(_)
         | Subject::KeyRevoked(_)
         | Subject::ApplicationCreated(_)
-        | Subject::BuyerRead(_) => (None, Some(subject.event_type())),
+        | Subject::BuyerRead(_)
+        | Subject::Webhook(..) => (None, Some(subject.event_type())),
     };
     Columns {
         application: application.map(ApplicationId::uuid),
@@ -249,5 +265,6 @@ fn columns_of(subject: Subject) -> Columns {
         buyer: buyer.map(BuyerId::uuid),
         event_type,
         key: subject.key().map(KeyId::uuid),
+        endpoint: subject.endpoint().map(EndpointId::uuid),
     }
 }

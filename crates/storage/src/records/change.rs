@@ -2,18 +2,20 @@
 //! its typed columns.
 
 use super::codes::{ActorCode, status_code, status_of};
+use super::webhook::{EndpointRecord, NotedRecord, StepCode};
 use super::{DescriptionRecord, KeyRow, PartnerRecord, TermsRecord, Time};
 use crate::codec::CodecError;
 use lendpay_domain::change::{Cause, Change, OfferKey, Record};
 use lendpay_domain::idempotency::Fingerprint;
 use lendpay_domain::key::KeyHash;
 use lendpay_domain::text::Reason;
+use lendpay_domain::webhook::Noted;
 use lendpay_domain::{ApplicationId, BuyerId, EventId, KeyId, OfferId, OperationId, PartnerId};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// A change with its cause. The sequence is kept beside it.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Entry<'a> {
     #[serde(borrow)]
     cause: Option<CauseRecord<'a>>,
@@ -38,7 +40,7 @@ pub(crate) struct OfferIds {
 }
 
 /// The order of the variants and of their fields is the format.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum ChangeRecord<'a> {
     PartnerPut(#[serde(borrow)] PartnerRecord<'a>),
     KeyAdded(#[serde(borrow)] KeyRow<'a>),
@@ -97,6 +99,12 @@ pub(crate) enum ChangeRecord<'a> {
         partner: [u8; 16],
         buyer: [u8; 16],
     },
+    EndpointPut {
+        #[serde(borrow)]
+        endpoint: EndpointRecord<'a>,
+        step: StepCode,
+    },
+    DeliveriesNoted(Vec<NotedRecord>),
 }
 
 impl<'a> From<&'a Record> for Entry<'a> {
@@ -189,6 +197,10 @@ impl<'a> From<&'a Change> for ChangeRecord<'a> {
                 fingerprint: fingerprint.map(Fingerprint::to_bytes),
                 description: description.as_ref().into(),
             },
+            Change::EndpointPut { endpoint, step } => {
+                Self::EndpointPut { endpoint: endpoint.as_ref().into(), step: (*step).into() }
+            }
+            Change::DeliveriesNoted(all) => Self::DeliveriesNoted(all.iter().map(NotedRecord::from).collect()),
         }
     }
 }
@@ -240,6 +252,12 @@ impl TryFrom<ChangeRecord<'_>> for Change {
                 fingerprint: fingerprint.map(Fingerprint::from_bytes),
                 at: at.try_into()?,
             },
+            ChangeRecord::EndpointPut { endpoint, step } => {
+                Self::EndpointPut { endpoint: Box::new(endpoint.try_into()?), step: step.into() }
+            }
+            ChangeRecord::DeliveriesNoted(all) => {
+                Self::DeliveriesNoted(all.into_iter().map(Noted::try_from).collect::<Result<_, _>>()?)
+            }
         })
     }
 }

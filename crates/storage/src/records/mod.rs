@@ -10,6 +10,7 @@ mod offer;
 mod party;
 #[cfg(test)]
 mod tests;
+mod webhook;
 
 use crate::codec::CodecError;
 use lendpay_domain::Timestamp;
@@ -22,6 +23,7 @@ pub(crate) use change::{ChangeRecord, Entry};
 pub(crate) use codes::{offer_type_code, offer_type_of, status_code, status_of};
 pub(crate) use offer::TermsRecord;
 pub(crate) use party::{KeyRow, PartnerRecord};
+pub(crate) use webhook::{EndpointRecord, ProgressRecord, WebhookRecord};
 
 /// A moment, to the nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

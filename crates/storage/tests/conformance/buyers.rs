@@ -30,7 +30,7 @@ pub async fn a_buyer_comes_back_exactly<S: Store>(store: &Arc<S>) {
         assert_eq!(store.find_buyer(Scope::All, buyer_id(n)).await, Ok(Some(wanted)));
         let event = all_events(&**store).await.pop().expect("its creation");
         assert_eq!(event.subject, Subject::Buyer(command.id));
-        assert_eq!((event.id, event.partner), (command.stamp.event, command.partner));
+        assert_eq!((event.id, event.partner), (command.stamp.event, Some(command.partner)));
         assert_eq!((event.occurred_at, event.actor), (command.stamp.at, command.stamp.actor));
         assert_eq!(event.operation, command.stamp.operation);
     }

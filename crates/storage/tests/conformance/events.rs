@@ -79,7 +79,7 @@ pub async fn what_operators_do_is_told_with_their_names<S: Store>(store: &Arc<S>
     assert_eq!(found.len(), subjects.len(), "{found:?}");
     for ((event, stamp), subject) in found.iter().zip(stamps).zip(subjects) {
         let Stamp { at: occurred_at, event: id, actor, operation } = stamp;
-        let (sequence, partner) = (event.sequence, partner(1));
+        let (sequence, partner) = (event.sequence, Some(partner(1)));
         let (replaced, reason) = (None, None);
         let wanted = Event { sequence, id, occurred_at, partner, subject, actor, operation, replaced, reason };
         assert_eq!(*event, wanted);

@@ -31,7 +31,7 @@ pub fn until(seconds: i64) -> Terms {
 async fn expired(store: &impl Store) -> Vec<u64> {
     let number = |event: &Event| match event.subject {
         Subject::Offer { offer: id, status: Status::Expired, .. } => {
-            assert_eq!((event.actor, event.partner), (Actor::Clock, partner(1)));
+            assert_eq!((event.actor, event.partner), (Actor::Clock, Some(partner(1))));
             (0..5_000).find(|n| offer(*n) == id)
         }
         _ => None,

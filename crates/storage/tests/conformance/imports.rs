@@ -162,7 +162,7 @@ pub async fn a_merge_goes_on_with_no_subject_that_was_there<B: Backend>() {
     let found = backend.store().find_offer(application(1), offer(2), at(2)).await.expect("works").expect("there");
     assert_eq!(found.status, Status::Archived);
     let events: Vec<_> = all_events(&**backend.store()).await.iter().map(|event| event.sequence).collect();
-    assert!(events.is_sorted_by(|a, b| a < b) && events.len() == 10, "{events:?}");
+    assert!(events.is_sorted_by(|a, b| a < b) && events.len() == 12, "{events:?}");
 }
 
 /// Of the moment and of values: told, not rejected.

@@ -12,6 +12,7 @@ pub mod offers;
 pub mod parties;
 pub mod races;
 pub mod samples;
+pub mod webhooks;
 
 use lendpay_domain::change::Record;
 use lendpay_domain::import::Imported;
@@ -94,6 +95,9 @@ macro_rules! cases {
             lists::a_partners_keys_are_listed_with_their_last_use
             exports::an_export_holds_every_change_with_its_cause
             exports::an_export_is_one_moment_beside_writers
+            webhooks::endpoints_are_listed_and_found_until_they_are_deleted
+            webhooks::what_is_done_to_an_endpoint_is_told_in_order
+            webhooks::an_endpoint_that_is_held_stays_held
             races::accepts_declines_and_archives_of_one_offer
             races::accepts_of_one_offer
             races::puts_of_different_terms
@@ -110,6 +114,8 @@ macro_rules! cases {
             imports::every_import_begins_a_new_history_and_nothing_else_does
             imports::the_end_is_that_of_the_last_event
             expiries::what_is_due_is_found_after_a_restart_a_crash_and_an_import
+            webhooks::progress_is_kept
+            webhooks::an_import_has_the_progress_and_leaves_endpoints_paused
             calls::a_call_comes_back_exactly
             calls::the_last_calls_of_an_operation_are_found_in_their_order
             calls::what_is_too_old_is_not_found

@@ -17,7 +17,7 @@ fn event_of(offer: &Offer, sequence: u64, stamp: &Stamp, status: Status) -> Even
         sequence,
         id: stamp.event,
         occurred_at: stamp.at,
-        partner: offer.partner,
+        partner: Some(offer.partner),
         subject: Subject::Offer { application: offer.application, offer: offer.id, status },
         actor: stamp.actor,
         operation: stamp.operation,

@@ -17,8 +17,11 @@ use lendpay_domain::query::{
     Application, BuyerCursor, DueCursor, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners,
     OfferCursor, Scope,
 };
-use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries};
-use lendpay_domain::{ApplicationId, BuyerId, HistoryId, KeyId, OfferId, OperationId, PartnerId, Timestamp};
+use lendpay_domain::store::{Answer, Calls, Commands, Export, Exports, Queries, Webhooks};
+use lendpay_domain::webhook::{Endpoint, FindEndpoints, Webhook};
+use lendpay_domain::{
+    ApplicationId, BuyerId, EndpointId, HistoryId, HolderId, KeyId, OfferId, OperationId, PartnerId, Timestamp,
+};
 use lendpay_storage::ImportError;
 use lendpay_storage::MemoryStore;
 use std::any::Any;
@@ -39,6 +42,7 @@ const SHORT_LIST: u8 = 11;
 const EARLY_ANSWER: u8 = 12;
 const FORGOTTEN_STATUS: u8 = 13;
 const ANOTHERS_BUYERS: u8 = 14;
+const LOST_CURSOR: u8 = 15;
 
 /// A store with a fault.
 struct Faulty<const F: u8> {
@@ -189,6 +193,25 @@ impl<const F: u8> Queries for Faulty<F> {
     }
 }
 
+impl<const F: u8> Webhooks for Faulty<F> {
+    async fn find_endpoints(&self, query: FindEndpoints) -> Answer<Page<Endpoint, EndpointId>> {
+        self.store.find_endpoints(query).await
+    }
+
+    async fn find_webhook(&self, id: EndpointId) -> Answer<Option<Webhook>> {
+        let store = if F == LOST_CURSOR { &self.before() } else { &self.store };
+        store.find_webhook(id).await
+    }
+
+    async fn hold(&self, holder: HolderId, endpoints: Vec<EndpointId>) -> Answer<Vec<EndpointId>> {
+        self.store.hold(holder, endpoints).await
+    }
+
+    async fn release(&self, holder: HolderId) -> Answer<()> {
+        self.store.release(holder).await
+    }
+}
+
 impl<const F: u8> Calls for Faulty<F> {
     fn note_call(&self, call: Call) {
         self.store.note_call(call);
@@ -291,4 +314,5 @@ found! {
     an_answer_before_the_change_is_found: EARLY_ANSWER
     a_filter_that_is_forgotten_is_found: FORGOTTEN_STATUS
     buyers_of_other_partners_are_found: ANOTHERS_BUYERS
+    progress_that_is_lost_is_found: LOST_CURSOR
 }

@@ -16,8 +16,9 @@ use lendpay_domain::query::{
     Application, EventFilter, EventTypes, FindApplications, FindBuyers, FindEvents, FindOffers, FindPartners, OffersOf,
     Scope,
 };
-use lendpay_domain::store::{Answer, Commands as _, Queries as _};
+use lendpay_domain::store::{Answer, Commands as _, Queries as _, Webhooks as _};
 use lendpay_domain::testing::commands::{Asked, IDS};
+use lendpay_domain::webhook::{Endpoint, FindEndpoints};
 use lendpay_domain::{BuyerId, Store};
 use lendpay_storage::ImportError;
 use lendpay_storage::MemoryStore;
@@ -180,6 +181,11 @@ impl<B: Backend> Pair<B> {
             let (found, wanted) = (applications(store, scope).await, applications(reference, scope).await);
             prop_assert_eq!(found, wanted, "applications of {:?}", scope);
         }
+        prop_assert_eq!(endpoints(store).await, endpoints(reference).await);
+        for n in (0..IDS).chain(100..100 + IDS) {
+            let wanted = reference.find_webhook(endpoint_id(n)).await;
+            prop_assert_eq!(store.find_webhook(endpoint_id(n)).await, wanted, "endpoint {}", n);
+        }
         for name in [None, Some("1"), Some("no such name")] {
             prop_assert_eq!(partners(store, name).await, partners(reference, name).await, "partners named {:?}", name);
         }
@@ -267,6 +273,10 @@ fn by_subject(records: &[Record]) -> HashMap<String, Vec<Record>> {
             | Change::TermsReplaced { offer, .. }
             | Change::OfferMoved { offer, .. } => format!("offer {} {}", offer.application, offer.offer),
             Change::BuyerCreated { buyer, .. } | Change::BuyerRead { buyer, .. } => format!("buyer {buyer}"),
+            Change::EndpointPut { endpoint, .. } => format!("endpoint {}", endpoint.id),
+            Change::DeliveriesNoted(all) => {
+                format!("progress of {:?}", all.iter().map(|it| it.endpoint).collect::<Vec<_>>())
+            }
         };
         histories.entry(subject).or_default().push(Record { sequence: None, ..record.clone() });
     }
@@ -302,7 +312,7 @@ fn filters(events: &[Event]) -> Vec<EventFilter> {
     for event in events.iter().step_by(7) {
         let (application, offer, buyer) = event.subject.ids();
         filters.extend([
-            EventFilter { scope: Scope::Partner(event.partner), ..all },
+            EventFilter { scope: event.partner.map_or(Scope::All, Scope::Partner), ..all },
             EventFilter { operation: Some(event.operation), ..all },
             EventFilter { application, offer, buyer, ..all },
         ]);
@@ -318,6 +328,11 @@ async fn applications(store: &impl Store, scope: Scope) -> Vec<Application> {
 async fn partners(store: &impl Store, name: Option<&str>) -> Vec<Partner> {
     let query = |window| FindPartners { name: name.map(str::to_owned), oauth_client_id: None, window };
     whole(async |window| store.find_partners(query(window)).await.map(Some)).await.expect("there is always a list")
+}
+
+async fn endpoints(store: &impl Store) -> Vec<Endpoint> {
+    let query = |window| FindEndpoints { owner: None, window };
+    whole(async |window| store.find_endpoints(query(window)).await.map(Some)).await.expect("there is always a list")
 }
 
 async fn events_of(store: &impl Store, filter: EventFilter) -> Vec<Event> {

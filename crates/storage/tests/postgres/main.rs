@@ -10,6 +10,7 @@ mod faults;
 mod model;
 mod rules;
 mod values;
+mod webhooks;
 
 use conformance::Backend;
 use conformance::calls::KeepsCalls;

@@ -30,6 +30,7 @@ pub(crate) mod put_partner;
 pub(crate) mod read_buyer;
 mod request;
 pub(crate) mod revoke_key;
+pub(crate) mod webhooks;
 
 use super::{Body, Failed, OfferPath, Operation, Parameter, PathId, PathIds};
 use crate::context::Context;
@@ -37,6 +38,7 @@ use crate::failure::Failure;
 use crate::feed::Feed;
 use crate::operator_failure::{OperatorFailure, Resource};
 use crate::operator_key::PresentedKey;
+use crate::operator_side::WebhookSettings;
 use crate::operators::{KnownOperator, Operators};
 use crate::rate_limit::Failures;
 use crate::wire::json::Json;
@@ -44,7 +46,7 @@ use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::log::Log;
 use lendpay_domain::operator::Role;
-use lendpay_domain::store::{Calls, Commands, Exports, Queries};
+use lendpay_domain::store::{Calls, Commands, Exports, Queries, Webhooks};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
 pub(crate) use request::OperatorRequest;
 use std::sync::Arc;
@@ -57,6 +59,8 @@ pub(crate) struct Operator<S> {
     /// The store's own log, if it has one.
     pub log: Option<Arc<dyn Log>>,
     pub feed: Arc<Feed>,
+    /// What webhooks need, if they are on.
+    pub webhooks: Option<WebhookSettings>,
 }
 
 impl<S> Operator<S> {
@@ -77,6 +81,11 @@ impl<S> Operator<S> {
                 Err(failure.into())
             }
         }
+    }
+
+    /// What webhooks need.
+    fn webhooks(&self) -> Result<&WebhookSettings, Failure> {
+        self.webhooks.as_ref().ok_or_else(|| OperatorFailure::WebhooksOff.into())
     }
 
     /// The store, for who has a key, and a role that suffices, and asks with the parameters of the operation. Notes who
@@ -136,6 +145,8 @@ pub(crate) enum Tag {
     Offers,
     /// Companies that partners have registered.
     Buyers,
+    /// Endpoints that events are sent to.
+    Webhooks,
     /// Events, the export and the backup.
     Data,
     /// The state of the service. These need no key.

@@ -3,6 +3,7 @@
 mod buyers;
 mod offers;
 mod parties;
+mod webhooks;
 
 use super::{Command, DecideError, Decision, Stamp, Whole};
 use crate::buyer::Description;
@@ -53,7 +54,7 @@ proptest! {
                 let applied = world.apply(&record.change, Terms::clone, Description::clone);
                 prop_assert_eq!(applied, Ok(()));
                 prop_assert_eq!(record.sequence, None);
-                prop_assert_eq!(record.cause.is_none(), matches!(record.change, Change::KeyUsed { .. }));
+                prop_assert_eq!(record.cause.is_none(), record.change.never_has_cause());
                 let cause = record.cause.map(|cause| cause.at);
                 prop_assert!(cause.is_none() || record.change.at().is_none_or(|at| cause == Some(at)));
             }
@@ -66,7 +67,7 @@ proptest! {
 fn a_failed_look_up_decides_nothing() {
     use crate::testing::samples::*;
     use crate::view::{Found, StoredBuyer, StoredOffer, ViewError};
-    use crate::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
+    use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, StoreError, Timestamp};
 
     struct Broken(ViewError);
     macro_rules! broken {
@@ -88,6 +89,7 @@ fn a_failed_look_up_decides_nothing() {
             application(ApplicationId) -> PartnerId;
             offer(ApplicationId, OfferId) -> StoredOffer<Terms>;
             buyer(PartnerId, BuyerId) -> StoredBuyer<Description>;
+            webhook(EndpointId) -> crate::webhook::Webhook;
         }
     }
     for (error, told) in [(ViewError::Corrupt, StoreError::Corrupt), (ViewError::Failed, StoreError::Unavailable)] {
@@ -102,6 +104,10 @@ fn a_failed_look_up_decides_nothing() {
             accept(1, 1, 0).decide(&view).err(),
             creation(1, 1, None, description(), 0).decide(&view).err(),
             super::UseKey { key: key(1, 1).hash, at: at(0) }.decide(&view).err(),
+            add_endpoint(endpoint(1, 1)).decide(&view).err(),
+            change_endpoint(1, super::EndpointChange::Pause).decide(&view).err(),
+            super::DeleteEndpoint { id: endpoint_id(1), stamp: operator(0) }.decide(&view).err(),
+            super::NoteDeliveries(vec![crate::webhook::Noted::beginning(endpoint_id(1), 0)]).decide(&view).err(),
         ];
         for found in errors {
             assert_eq!(found, Some(DecideError::View(error)));

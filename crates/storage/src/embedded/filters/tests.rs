@@ -55,7 +55,7 @@ async fn finds_everything(store: &EmbeddedStore) {
     for event in every.iter().step_by(5) {
         let (application, offer, buyer) = event.subject.ids();
         filters.extend([
-            EventFilter { scope: Scope::Partner(event.partner), ..all },
+            EventFilter { scope: event.partner.map_or(Scope::All, Scope::Partner), ..all },
             EventFilter { operation: Some(event.operation), ..all },
             EventFilter { application, offer, buyer, ..all },
         ]);

@@ -31,6 +31,8 @@ pub(crate) enum Table {
     ApplicationsOf,
     /// Hash of a key → the sealed time of its last use.
     Uses,
+    /// Endpoint of webhooks → it and its progress, sealed.
+    Webhooks,
     /// Sequence (big-endian) → where its frame begins, for some of the frames.
     Frames,
     /// Sequence and place of the beginning of a block of the log (both big-endian) → its sealed filter: see
@@ -44,7 +46,7 @@ pub(crate) enum Table {
 
 impl Table {
     /// Every table, in the order of the variants, with its name.
-    pub(crate) const ALL: [(Self, &str); 11] = [
+    pub(crate) const ALL: [(Self, &str); 12] = [
         (Self::Offers, "offers"),
         (Self::Buyers, "buyers"),
         (Self::Partners, "partners"),
@@ -52,6 +54,7 @@ impl Table {
         (Self::Applications, "applications"),
         (Self::ApplicationsOf, "applications_of"),
         (Self::Uses, "uses"),
+        (Self::Webhooks, "webhooks"),
         (Self::Frames, "frames"),
         (Self::Filters, "filters"),
         (Self::Due, "due"),

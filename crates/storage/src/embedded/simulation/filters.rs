@@ -28,7 +28,8 @@ fn holds_events(base: &SimBase, begin: u64, filter: &Filter<'_>) -> Option<bool>
         while let Some((sequence, entry, _)) = frame.next().ok()? {
             let Some(event) = entry.record(sequence).ok()?.event() else { continue };
             let (application, offer, buyer) = event.subject.ids();
-            let (scope, operation) = (Scope::Partner(event.partner), Some(event.operation));
+            let scope = event.partner.map_or(Scope::All, Scope::Partner);
+            let operation = Some(event.operation);
             let from = Some(event.occurred_at);
             let wanted = EventFilter { scope, application, offer, buyer, operation, from, ..EventFilter::default() };
             if sequence >= filter.next || filter.may_hold(&wanted) != Ok(true) {

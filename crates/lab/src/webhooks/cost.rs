@@ -1,0 +1,91 @@
+//! What endpoints cost commits: those of other partners, and one that gets everything. And what an idle one has in memory.
+
+use super::Arguments;
+use super::service::{Place, endpoint};
+use crate::bench::report::median;
+use crate::fill;
+use crate::lab::Lab;
+use crate::load::{self, Job};
+use crate::server::Server;
+use lendpay_cluster::Cluster;
+use lendpay_receiver::{Behaviour, Receiver};
+use std::time::Duration;
+
+/// How many connections accept offers.
+const CONNECTIONS: usize = 64;
+
+/// No service accepts more offers in a second.
+const FASTEST: usize = 25_000;
+
+/// How many endpoints other partners have.
+const OTHERS: usize = 20;
+
+/// How much more of the processor an accept may take beside them.
+const MORE: f64 = 1.03;
+
+/// Which part of the accepts must remain beside an endpoint that gets everything.
+const REMAINS: f64 = 0.85;
+
+/// How many endpoints are added to see what they have in memory, and how much each may have, in KiB.
+const IDLE: usize = 500;
+const MEMORY: f64 = 16.0;
+
+/// Measures all three. Returns what is too much.
+pub fn run(lab: &Lab, cluster: Option<&Cluster>, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+    let receiver = Receiver::start();
+    let offers = fill::offers(FASTEST * arguments.seconds as usize * arguments.rounds);
+    let mut services = Vec::new();
+    for name in ["none", "others", "everything"] {
+        let lab = lab.below(name)?;
+        let server = Place::new(&lab, cluster, &receiver)?.serve()?;
+        let key = fill::fill(&lab, &server, &offers)?;
+        services.push((lab, server, key));
+    }
+    for n in 0..OTHERS {
+        let partner = format!("00000000-0000-4000-9000-{n:012}");
+        let server = &services[1].1;
+        fill::partner(server, &partner)?;
+        endpoint(server.operator, &receiver, &format!("other-{n}"), Some(&partner), Behaviour::Takes)?;
+    }
+    endpoint(services[2].1.operator, &receiver, "everything", None, Behaviour::Takes)?;
+    let (mut cpu, mut speed) = (Vec::new(), Vec::new());
+    for part in offers.chunks(offers.len() / arguments.rounds) {
+        let mut cells = Vec::new();
+        for (lab, server, key) in &services {
+            cells.push(load::drive(lab, server, key, Job::Accept, CONNECTIONS, part, arguments.seconds)?);
+        }
+        cpu.push(cells[1].cpu_us / cells[0].cpu_us);
+        speed.push(cells[2].rps() / cells[0].rps());
+        let [none, others, everything] = [0, 1, 2].map(|n| (cells[n].rps(), cells[n].cpu_us));
+        println!(
+            "  accepts a second and µs of the processor: none {none:.0?}, others {others:.0?}, everything {everything:.0?}"
+        );
+    }
+    let (cpu, speed) = (median(&mut cpu), median(&mut speed));
+    let delivered = receiver.received("everything").len();
+    println!("  beside {OTHERS} endpoints of others an accept takes {cpu:.3} of the processor's time");
+    println!("  beside an endpoint that gets everything {speed:.2} of the accepts remain; {delivered} were delivered");
+    let memory = idle(&services[0].1, &receiver)?;
+    println!("  an idle endpoint has {memory:.1} KiB");
+    let mut complaints = Vec::new();
+    for (is, what) in [
+        (cpu > MORE, format!("endpoints of others: {cpu:.3}")),
+        (speed < REMAINS, format!("an endpoint that gets everything: {speed:.2}")),
+        (memory > MEMORY, format!("an idle endpoint: {memory:.1} KiB")),
+    ] {
+        complaints.extend(is.then_some(what));
+    }
+    services.iter_mut().try_for_each(|(_, server, _)| server.stop())?;
+    Ok(complaints)
+}
+
+/// What an endpoint without events has in memory, in KiB.
+fn idle(server: &Server, receiver: &Receiver) -> anyhow::Result<f64> {
+    let before = server.memory()?;
+    for n in 0..IDLE {
+        endpoint(server.operator, receiver, &format!("idle-{n}"), Some(fill::PARTNER), Behaviour::Takes)?;
+    }
+    // The worker looks at all of them each second.
+    std::thread::sleep(Duration::from_secs(5));
+    Ok((server.memory()? - before) * 1024.0 / IDLE as f64)
+}

@@ -1,0 +1,126 @@
+//! Sends webhooks (contract 2.15): the side of the network. What is sent when is decided by [`lendpay_domain::webhook`].
+//!
+//! | module | subject |
+//! |---|---|
+//! | `addresses` | which addresses may be connected to |
+//! | `sender` | one request over HTTPS |
+//! | `deliverer` | one attempt to send an event, signed and remembered |
+//! | `worker` | the task that serves endpoints |
+//! | `served` | an endpoint that is served |
+//! | `store` | what is asked of the store |
+//! | `counts` | what is counted |
+
+mod addresses;
+mod counts;
+mod deliverer;
+mod sender;
+mod served;
+mod store;
+mod worker;
+
+pub use counts::{DeliveryCounts, DeliveryState};
+pub use deliverer::Deliverer;
+
+use crate::outgoing;
+use crate::settings::{Sending, Trust, Webhooks};
+use lendpay_api::{Clock, WebhookSettings};
+use lendpay_domain::webhook::Retries;
+use lendpay_domain::{EndpointId, Store};
+use rustix::process::setpriority_process;
+use sender::{Sender, system_lookup};
+use std::sync::Arc;
+use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+use tokio_util::sync::CancellationToken;
+use worker::Worker;
+
+/// The niceness of the thread that makes requests: while commits need all processors, it gets a tenth of one.
+const NICE: i32 = 10;
+
+/// How many changes of endpoints may wait to be looked at.
+const CHANGES: usize = 1_024;
+
+/// The threads that make requests. Dropped, they end at once.
+struct Threads(Option<Runtime>);
+
+impl Threads {
+    fn handle(&self) -> Handle {
+        self.0.as_ref().expect("they are there until this is dropped").handle().clone()
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        self.0.take().map(Runtime::shutdown_background);
+    }
+}
+
+/// Delivery that has not begun: nothing has been read of the store.
+pub struct Delivery {
+    deliverer: Deliverer,
+    operator: WebhookSettings,
+    changed: mpsc::Receiver<EndpointId>,
+    retries: Retries,
+    threads: Threads,
+}
+
+/// Delivery that runs.
+pub struct Running {
+    stop: CancellationToken,
+    worker: JoinHandle<()>,
+    _threads: Threads,
+}
+
+impl Delivery {
+    /// Delivery with these settings; `None` if webhooks are off.
+    pub fn new(settings: &Webhooks, trust: &Trust, clock: Arc<dyn Clock>) -> Result<Option<Self>, String> {
+        let Some(keys) = settings.keys()? else { return Ok(None) };
+        let threads = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("webhooks")
+            .enable_all()
+            .on_thread_start(|| setpriority_process(None, NICE).expect("a thread may lower its priority"))
+            .build()
+            .map_err(|error| format!("threads cannot be started: {error}"))?;
+        let threads = Threads(Some(threads));
+        let Sending { webhook_timeout: limit, webhook_retries: retries, webhook_allow: allowed } = &settings.sending;
+        let plain_http = settings.webhook_plain_http;
+        let sender = Sender::new(outgoing::tls(trust)?, system_lookup(), allowed.clone().into(), plain_http, *limit);
+        let (send, changed) = mpsc::channel(CHANGES);
+        let deliverer = Deliverer::new(sender, Arc::clone(&keys), clock, threads.handle(), send);
+        let operator = WebhookSettings { keys, deliveries: Arc::new(deliverer.clone()), plain_http };
+        Ok(Some(Self { deliverer, operator, changed, retries: retries.clone(), threads }))
+    }
+
+    /// What the operator's side needs.
+    pub fn operator(&self) -> WebhookSettings {
+        self.operator.clone()
+    }
+
+    /// What sends, and counts.
+    pub fn deliverer(&self) -> Deliverer {
+        self.deliverer.clone()
+    }
+
+    /// Serves the endpoints of a store from now on.
+    pub fn start<S: Store>(self, store: Arc<S>, clock: Arc<dyn Clock>) -> Running {
+        let Self { deliverer, changed, retries, threads, .. } = self;
+        let stop = CancellationToken::new();
+        let worker = Worker::new(store, deliverer, clock, retries, changed).run(stop.clone());
+        Running { stop, worker: tokio::spawn(worker), _threads: threads }
+    }
+}
+
+impl Running {
+    /// Ends what is under way, and saves what was delivered. Tests of endpoints go on until this is dropped.
+    pub async fn end(&mut self, end: Instant) {
+        self.stop.cancel();
+        match timeout_at(end, &mut self.worker).await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::error!(%error, "the delivery of webhooks had failed"),
+            Err(_) => tracing::warn!("what webhooks delivered last could not be saved, and will be sent again"),
+        }
+    }
+}
