@@ -8,7 +8,17 @@ use crate::{EventId, OperationId};
 
 fn event(partner: Option<PartnerId>, subject: Subject) -> Event {
     let (id, operation) = (EventId::from_bytes([1; 16]), OperationId::from_bytes([2; 16]));
-    Event { sequence: 7, id, occurred_at: at(0), partner, subject, actor: Actor::Operator, operation, replaced: None }
+    Event {
+        sequence: 7,
+        id,
+        occurred_at: at(0),
+        partner,
+        subject,
+        actor: Actor::Operator,
+        operation,
+        replaced: None,
+        reason: None,
+    }
 }
 
 /// An event of each type, of partner `p`.

@@ -64,7 +64,8 @@ fn an_expiry_is_recorded_of_an_offer_that_is_offered_once_its_time_has_come() {
                 let expire = |a, n| ask(&world, &ExpireOffer { application: application(a), offer: offer(n), stamp });
                 let decision = expire(1, 1).expect("decided");
                 let due = status == Status::Offered && expiry_at.is_some_and(|at| at <= now);
-                let moved = Change::OfferMoved { offer: offer_key(1, 1), status: Status::Expired, at: expiry() };
+                let moved =
+                    Change::OfferMoved { offer: offer_key(1, 1), status: Status::Expired, at: expiry(), reason: None };
                 let wanted = if due { vec![by(clock(stamp, expiry()), moved)] } else { vec![] };
                 assert_eq!((decision.outcome, decision.changes), (due, wanted), "{status} {expiry_at:?} {now}");
                 for (a, n) in [(1, 2), (2, 1), (9, 1)] {

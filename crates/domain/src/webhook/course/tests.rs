@@ -14,7 +14,7 @@ const MOST: usize = 5;
 fn event(sequence: u64, lane: u64) -> Event {
     let (id, operation) = (EventId::from_bytes([1; 16]), OperationId::from_bytes([2; 16]));
     let (subject, partner, actor) = (Subject::Buyer(buyer_id(lane)), Some(partner(1)), Actor::Operator);
-    Event { sequence, id, occurred_at: at(0), partner, subject, actor, operation, replaced: None }
+    Event { sequence, id, occurred_at: at(0), partner, subject, actor, operation, replaced: None, reason: None }
 }
 
 fn limit(number: u8) -> InFlight {
