@@ -52,7 +52,7 @@ pub fn run(lab: &Lab, cluster: Option<&Cluster>, seconds: u32) -> anyhow::Result
             }
             Ok(told)
         };
-        let clients: Vec<_> = keys.iter().map(|key| scope.spawn(|| client(key))).collect();
+        let clients: Vec<_> = keys.iter().map(|key| scope.spawn(move || client(key))).collect();
         clients.into_iter().map(|client| client.join().expect("no client panics")).collect::<anyhow::Result<_>>()
     })?;
     let end = Instant::now() + PATIENCE;

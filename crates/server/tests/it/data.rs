@@ -138,7 +138,8 @@ async fn check_store(
             | Subject::KeyCreated(_)
             | Subject::KeyExpirySet(_)
             | Subject::KeyRevoked(_)
-            | Subject::ApplicationCreated(_) => {}
+            | Subject::ApplicationCreated(_)
+            | Subject::Webhook(..) => {}
             Subject::Buyer(id) => assert!(buyer_events.insert(id), "{id} was created twice"),
         }
     }
