@@ -57,7 +57,8 @@ impl SecretKeys {
     /// # Errors
     /// If there is no key, or a line is none.
     pub fn parse(text: &str) -> Result<Self, BadSecretKeys> {
-        let lines = (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !(line.is_empty() || line.starts_with('#')));
+        let lines =
+            (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !(line.is_empty() || line.starts_with('#')));
         let key = |(number, line): (usize, &str)| {
             let key = crate::hex::read(line).ok_or(BadSecretKeys::Line(number))?;
             Ok(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("32 bytes are a key")))

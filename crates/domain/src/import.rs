@@ -266,7 +266,11 @@ impl Admission {
         match view.webhook(endpoint.id)? {
             Some(before) if before.endpoint.owner != endpoint.owner => reject("its endpoint has another owner"),
             Some(before) if self.endpoints.contains(&endpoint.id) => {
-                if before.there().is_some() { Ok(true) } else { NO_ENDPOINT }
+                if before.there().is_some() {
+                    Ok(true)
+                } else {
+                    NO_ENDPOINT
+                }
             }
             Some(_) => self.there_before(),
             None if step != Step::Created => NO_ENDPOINT,

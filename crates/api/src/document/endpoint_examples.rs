@@ -3,9 +3,7 @@
 use super::examples;
 use super::finish::Example;
 use crate::webhook_secrets::WebhookSecret;
-use crate::wire::endpoint::{
-    MadeWebhook, RotatedSecret, Webhook, WebhookAttempt, WebhookAttemptList, WebhookProgress,
-};
+use crate::wire::endpoint::{MadeWebhook, RotatedSecret, Webhook, WebhookAttempt, WebhookAttemptList, WebhookProgress};
 use crate::wire::time::Time;
 use lendpay_domain::webhook::attempt::TEST;
 use lendpay_domain::webhook::{
@@ -43,7 +41,8 @@ fn secret() -> String {
 }
 
 pub(super) fn new() -> Vec<Example> {
-    let lender = json!({ "url": "https://core.lender.example/events", "types": ["buyer.created"], "inFlight": 1, "after": 0 });
+    let lender =
+        json!({ "url": "https://core.lender.example/events", "types": ["buyer.created"], "inFlight": 1, "after": 0 });
     vec![
         ("Of a partner".to_owned(), json!({ "url": URL, "partnerId": PARTNER })),
         ("Of the lender, in order and from the beginning".to_owned(), lender),

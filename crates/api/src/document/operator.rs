@@ -17,9 +17,9 @@ use lendpay_domain::command::{
     AddEndpoint, AddKey, DeleteEndpoint, ExpireKey, PutApplication, PutOffer, PutPartner, RevokeKey,
 };
 use lendpay_domain::offer::Status;
+use lendpay_domain::query::Scope;
 use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use lendpay_domain::webhook::FindEndpoints;
-use lendpay_domain::query::Scope;
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
@@ -32,8 +32,9 @@ The operator's side of Lendpay: make partners and their keys, feed offers in, re
 which may do everything, or one of the operators' file, which has a role. Only `/health/…` and `/metrics` need no key.
 
 **Roles.** Each may do what those before it may: `read` reads everything but the export, bank details in full included;
-`support` looks up operations, declines offers, and pauses, resumes and tests webhook endpoints; `lending` puts applications and offers and moves offers; `admin` does the rest. Each
-operation names the least role that may do it, in `x-least-role` too; an operator with less gets 403.
+`support` looks up operations, declines offers, and pauses, resumes and tests webhook endpoints; `lending` puts
+applications and offers and moves offers; `admin` does the rest. Each operation names the least role that may do it, in
+`x-least-role` too; an operator with less gets 403.
 
 **Errors.** Every error has a JSON body with `title`, `message`, `errorCode` (a stable name for programs), `errors`,
 `date` and `operationId`; the header `X-Request-Id` of every response has the same value as `operationId`.
@@ -52,13 +53,13 @@ a bounded number of records for a page.
 much later or never; its `occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has
 expired: read the offer.
 
-What operators do to partners, keys, applications and webhook endpoints is an event too, here and not where partners read
-events. What changes nothing is none.
+What operators do to partners, keys, applications and webhook endpoints is an event too, here and not where partners
+read events. What changes nothing is none.
 
-**Webhooks.** Events are sent to endpoints, at least once each and in order for each offer and buyer. One that fails three
-times is set aside and tried again for 7 days, and later events of its offer or buyer wait for it; if the endpoint took
-others meanwhile, it is given up then, and can be delivered again from its sequence. An endpoint that answers 410, or takes
-nothing for 7 days, is disabled. Secrets are shown once.
+**Webhooks.** Events are sent to endpoints, at least once each and in order for each offer and buyer. One that fails
+three times is set aside and tried again for 7 days, and later events of its offer or buyer wait for it; if the endpoint
+took others meanwhile, it is given up then, and can be delivered again from its sequence. An endpoint that answers 410,
+or takes nothing for 7 days, is disabled. Secrets are shown once.
 
 **Support.** `GetOperation` says what became of a call, by the `operationId` that a partner quotes, also of one that was
 refused.

@@ -256,10 +256,8 @@ impl WebhookProgress {
         Self {
             webhook: endpoint.into(),
             cursor: progress.map(|progress| number(progress.cursor)),
-            waiting: waiting.map(|event| WaitingEvent {
-                sequence: number(event.sequence),
-                occurred_at: Time(event.occurred_at),
-            }),
+            waiting: waiting
+                .map(|event| WaitingEvent { sequence: number(event.sequence), occurred_at: Time(event.occurred_at) }),
             lag_seconds: lag,
             set_aside: progress.map_or(0, |progress| progress.aside.len().try_into().expect("at most 1,000")),
             last_success_at: progress.and_then(|progress| progress.last_success_at).map(Time),

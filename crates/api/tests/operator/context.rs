@@ -3,15 +3,18 @@
 use crate::backend::{self, Backend, Remains};
 use crate::document;
 use lendpay_api::{
-    Clock, NewOperatorKey, OperatorKey, OperatorList, OperatorSettings, Operators, PartnerSettings, operator_side,
-    partner_side,
+    Clock, NewOperatorKey, OperatorKey, OperatorList, OperatorSettings, Operators, PartnerSettings, SecretKeys,
+    WebhookSettings, operator_side, partner_side,
 };
-use lendpay_domain::Timestamp;
 use lendpay_domain::operator::{OperatorName, Role};
+use lendpay_domain::webhook::{Attempt, Deliveries, Endpoint, Problem, attempt::TEST};
+use lendpay_domain::{EndpointId, EventId, Timestamp};
 use poem::http::{HeaderMap, Method};
 use poem::{Request, Response};
 use serde_json::{Value, json};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// The key of the operator.
 pub const OPERATOR_KEY: &str = "operator-0123456789abcdef0123456789";
@@ -24,12 +27,50 @@ impl Clock for SetClock {
     }
 }
 
+/// The status that every test of an endpoint gets here.
+pub const TEST_STATUS: u16 = 418;
+
+/// Delivery that sends nothing, and remembers what it was told.
+#[derive(Default)]
+pub struct NoDeliveries {
+    changed: Mutex<Vec<EndpointId>>,
+    attempts: Mutex<Vec<(EndpointId, Attempt)>>,
+}
+
+impl NoDeliveries {
+    /// The endpoints that were changed.
+    pub fn changed(&self) -> Vec<EndpointId> {
+        self.changed.lock().expect("not poisoned").clone()
+    }
+}
+
+impl Deliveries for NoDeliveries {
+    fn attempts(&self, endpoint: EndpointId) -> Vec<Attempt> {
+        let all = self.attempts.lock().expect("not poisoned");
+        all.iter().filter(|(of, _)| *of == endpoint).map(|(_, attempt)| *attempt).collect()
+    }
+
+    fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
+        let (duration, result) = (Duration::from_micros(1_500), Err(Problem::Status(TEST_STATUS)));
+        let attempt = Attempt { event, kind: TEST, sequence: None, number: 1, at, duration, result, next_at: None };
+        self.attempts.lock().expect("not poisoned").push((endpoint.id, attempt));
+        Box::pin(async move { attempt })
+    }
+
+    fn changed(&self, endpoint: EndpointId) {
+        self.changed.lock().expect("not poisoned").push(endpoint);
+    }
+}
+
 type Side = Box<dyn poem::endpoint::DynEndpoint<Output = Response>>;
 
 pub struct Context {
     operator: Side,
     partner: Side,
     pub store: Arc<Backend>,
+    pub deliveries: Arc<NoDeliveries>,
+    /// With which secrets of endpoints are encrypted.
+    pub keys: Arc<SecretKeys>,
     /// A key of an operator with each role, which has the role's name.
     operators: [(Role, NewOperatorKey); Role::ALL.len()],
     clock: Arc<SetClock>,
@@ -80,6 +121,14 @@ pub fn id(n: u128) -> String {
 
 impl Context {
     pub async fn new() -> Self {
+        Self::with(true).await
+    }
+
+    pub async fn without_webhooks() -> Self {
+        Self::with(false).await
+    }
+
+    async fn with(webhooks: bool) -> Self {
         let (store, remains) = backend::fresh().await;
         let store = Arc::new(store);
         let clock = Arc::new(SetClock(Mutex::new(moment(0))));
@@ -89,12 +138,17 @@ impl Context {
         });
         let lines = operators.each_ref().map(|(_, made)| made.line.as_str()).join("\n");
         let key = OperatorKey::parse(OPERATOR_KEY).expect("long enough");
+        let deliveries = Arc::new(NoDeliveries::default());
+        let keys = Arc::new(SecretKeys::parse(&"5a".repeat(32)).expect("a key"));
+        let webhook_settings =
+            WebhookSettings { keys: Arc::clone(&keys), deliveries: deliveries.clone(), plain_http: false };
         let settings = OperatorSettings {
             operators: Arc::new(Operators::new(Some(key), OperatorList::parse(&lines).expect("good lines"))),
             hosts: lendpay_api::Hosts::default(),
             limits: lendpay_api::Limits::default(),
             reason: Backend::failure_reason,
             log: crate::log(&store),
+            webhooks: webhooks.then_some(webhook_settings),
             stopping: Arc::default(),
             metrics: Arc::new(|| "lendpay_test 1\n".to_owned()),
             traces: None,
@@ -105,6 +159,8 @@ impl Context {
             operator: Box::new(poem::endpoint::ToDynEndpoint(operator)),
             partner: Box::new(poem::endpoint::ToDynEndpoint(partner)),
             store,
+            deliveries,
+            keys,
             operators,
             clock,
             _remains: remains,

@@ -19,3 +19,4 @@ mod parties;
 mod schema;
 mod values;
 mod walk;
+mod webhooks;

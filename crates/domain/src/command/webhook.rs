@@ -1,12 +1,12 @@
 //! Endpoints of webhooks: the operator's commands, and those of delivery.
 
 use super::{Command, DecideError, Decided, Decision, Reads, Stamp, plain_outcome};
+use crate::EndpointId;
 use crate::change::{Change, Record};
 use crate::query::EventTypes;
 use crate::view::View;
 use crate::webhook::progress::ASIDE;
 use crate::webhook::{Disabled, Endpoint, EndpointUrl, InFlight, Noted, Sealed, Secrets, State, Step, Webhook};
-use crate::EndpointId;
 
 /// Adds an endpoint.
 #[derive(Clone, Debug)]

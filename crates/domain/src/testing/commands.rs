@@ -215,9 +215,8 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
         // Each has an id of its own, or is the same again.
         Asked::Endpoint(AddEndpoint { endpoint: Endpoint { owner, ..endpoint(0, n) }, after, stamp })
     });
-    let endpoint_change = (id(), endpoint_changes(), stamps()).prop_map(|(n, to, stamp)| {
-        Asked::EndpointChange(ChangeEndpoint { id: endpoint_id(n), to, stamp })
-    });
+    let endpoint_change = (id(), endpoint_changes(), stamps())
+        .prop_map(|(n, to, stamp)| Asked::EndpointChange(ChangeEndpoint { id: endpoint_id(n), to, stamp }));
     let moves = (option::of(id()), id(), id(), select(&Action::ALL[..]), stamps());
     prop_oneof![
         2 => (id(), 0..2_u8, select(clients), stamps()).prop_map(|(p, text, client, stamp)| {

@@ -271,15 +271,8 @@ pub enum Step {
 
 impl Step {
     /// Every step.
-    pub const ALL: [Self; 7] = [
-        Self::Created,
-        Self::Updated,
-        Self::Paused,
-        Self::Resumed,
-        Self::SecretRotated,
-        Self::Disabled,
-        Self::Deleted,
-    ];
+    pub const ALL: [Self; 7] =
+        [Self::Created, Self::Updated, Self::Paused, Self::Resumed, Self::SecretRotated, Self::Disabled, Self::Deleted];
 
     /// The type of its event.
     pub const fn event_type(self) -> &'static str {

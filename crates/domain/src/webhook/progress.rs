@@ -82,7 +82,8 @@ impl Progress {
     /// With another cursor, what lies after that is not set aside: it is delivered in its turn.
     pub fn again(&self, endpoint: EndpointId, cursor: Option<u64>, now: Timestamp) -> Noted {
         let due = |aside: &Aside| {
-            let anew = |failed: Failed| Failed { attempts: failed.attempts.min(TRIES), first_at: now, next_at: now, ..failed };
+            let anew =
+                |failed: Failed| Failed { attempts: failed.attempts.min(TRIES), first_at: now, next_at: now, ..failed };
             let failed = aside.failed.map(anew);
             Aside { failed, ..*aside }
         };
@@ -157,7 +158,10 @@ mod tests {
     fn a_new_generation_tries_everything_again_and_forgets_what_comes_after_its_cursor() {
         let mut progress = Progress::default();
         progress.note(&noted(1, vec![aside(4), waits(6), aside(8)], vec![]));
-        let due = |n| Aside { failed: aside(n).failed.map(|it| Failed { first_at: at(7), next_at: at(7), ..it }), ..aside(n) };
+        let due = |n| Aside {
+            failed: aside(n).failed.map(|it| Failed { first_at: at(7), next_at: at(7), ..it }),
+            ..aside(n)
+        };
         let resumed = progress.again(endpoint_id(1), None, at(7));
         assert_eq!((resumed.generation, resumed.cursor), (1, 9));
         assert_eq!(resumed.aside, [due(4), waits(6), due(8)]);

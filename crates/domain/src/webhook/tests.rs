@@ -36,7 +36,8 @@ fn gets(endpoint: &Endpoint, events: &[Event]) -> Vec<&'static str> {
 
 #[test]
 fn a_partner_gets_its_own_events_that_it_may_see_and_the_lender_gets_all() {
-    let of_partner = ["offer.created", "offer.expired", "offer.accepted", "offer.declined", "offer.advanced", "offer.archived"];
+    let of_partner =
+        ["offer.created", "offer.expired", "offer.accepted", "offer.declined", "offer.advanced", "offer.archived"];
     let found = gets(&endpoint(1, 1), &all(1));
     assert_eq!(found.len(), 7);
     assert!(of_partner.iter().chain(&["buyer.created"]).all(|name| found.contains(name)), "{found:?}");

@@ -21,8 +21,12 @@ const COLUMNS: Columns = &[
     detail("FORMER SECRET UNTIL", "formerSecretUntil"),
 ];
 
-const MADE: Columns =
-    &[column("ENDPOINT", "endpointId"), column("PARTNER", "partnerId"), column("URL", "url"), column("SECRET", "secret")];
+const MADE: Columns = &[
+    column("ENDPOINT", "endpointId"),
+    column("PARTNER", "partnerId"),
+    column("URL", "url"),
+    column("SECRET", "secret"),
+];
 
 const ROTATED: Columns = &[column("SECRET", "secret"), column("FORMER SECRET UNTIL", "formerSecretUntil")];
 
@@ -200,13 +204,23 @@ pub fn run(command: &WebhookCommand) -> Result<(), String> {
             let endpoint = Client::new(&update.access)?.put(&path, &update.values.body())?;
             show(&endpoint, update.json, COLUMNS)
         }
-        WebhookCommand::Pause(one) => one.show(COLUMNS, |client, path| client.post(&format!("{path}/pause"), &json!({}))),
-        WebhookCommand::Resume(one) => one.show(COLUMNS, |client, path| client.post(&format!("{path}/resume"), &json!({}))),
-        WebhookCommand::Rotate(one) => one.show(ROTATED, |client, path| client.post(&format!("{path}/secret"), &json!({}))),
+        WebhookCommand::Pause(one) => {
+            one.show(COLUMNS, |client, path| client.post(&format!("{path}/pause"), &json!({})))
+        }
+        WebhookCommand::Resume(one) => {
+            one.show(COLUMNS, |client, path| client.post(&format!("{path}/resume"), &json!({})))
+        }
+        WebhookCommand::Rotate(one) => {
+            one.show(ROTATED, |client, path| client.post(&format!("{path}/secret"), &json!({})))
+        }
         WebhookCommand::Test(one) => {
             let attempt = Client::new(&one.access)?.post(&format!("{}/test", path(&one.endpoint)?), &json!({}))?;
             show(&attempt, one.json, ATTEMPTS)?;
-            if attempt["delivered"] == true { Ok(()) } else { Err("the endpoint did not take the test event".to_owned()) }
+            if attempt["delivered"] == true {
+                Ok(())
+            } else {
+                Err("the endpoint did not take the test event".to_owned())
+            }
         }
         WebhookCommand::Attempts(one) => {
             let attempts = Client::new(&one.access)?.get(&format!("{}/attempts", path(&one.endpoint)?))?;

@@ -31,9 +31,8 @@ impl Webhooks {
         let Some(path) = &self.secrets_key_file else { return Ok(None) };
         let text = std::io::read_to_string(secret_file::open(path)?);
         let text = text.map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
-        let keys = SecretKeys::parse(&text).map_err(|problem| {
-            format!("{}: {problem}; make a key with `openssl rand -hex 32`", path.display())
-        })?;
+        let keys = SecretKeys::parse(&text)
+            .map_err(|problem| format!("{}: {problem}; make a key with `openssl rand -hex 32`", path.display()))?;
         Ok(Some(Arc::new(keys)))
     }
 }

@@ -25,6 +25,7 @@ mod operator_keys;
 mod operator_loads;
 mod operator_requests;
 mod operator_secrets;
+mod operator_webhooks;
 mod operators;
 mod outgoing;
 mod overload;

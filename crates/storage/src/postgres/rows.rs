@@ -209,7 +209,8 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     let (status, buyer) = (row.status()?, row.get::<Option<Uuid>>()?.map(BuyerId::new));
     let (event_type, key): (Option<&str>, Option<Uuid>) = (row.get()?, row.get()?);
     let endpoint = row.get::<Option<Uuid>>()?.map(EndpointId::new);
-    if let (Some(endpoint), Some(event_type), None, None, None, None) = (endpoint, event_type, application, buyer, status, key)
+    if let (Some(endpoint), Some(event_type), None, None, None, None) =
+        (endpoint, event_type, application, buyer, status, key)
     {
         let event = Some((partner, Subject::Webhook(endpoint, Step::named(event_type).ok_or(Damaged)?)));
         return Ok(ChangeRow { sequence, cause, event });

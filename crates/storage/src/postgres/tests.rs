@@ -32,6 +32,6 @@ async fn every_statement_has_the_types_that_the_program_reads_and_writes() {
 #[tokio::test]
 async fn migrations_are_done_once() {
     let address: PostgresAddress = Cluster::shared().database().parse().expect("an address");
-    assert_eq!(super::migrate(&address).await.expect("migrates"), 19);
+    assert_eq!(super::migrate(&address).await.expect("migrates"), 20);
     assert_eq!(super::migrate(&address).await.expect("migrates"), 0);
 }

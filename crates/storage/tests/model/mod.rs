@@ -274,7 +274,9 @@ fn by_subject(records: &[Record]) -> HashMap<String, Vec<Record>> {
             | Change::OfferMoved { offer, .. } => format!("offer {} {}", offer.application, offer.offer),
             Change::BuyerCreated { buyer, .. } => format!("buyer {buyer}"),
             Change::EndpointPut { endpoint, .. } => format!("endpoint {}", endpoint.id),
-            Change::DeliveriesNoted(all) => format!("progress of {:?}", all.iter().map(|it| it.endpoint).collect::<Vec<_>>()),
+            Change::DeliveriesNoted(all) => {
+                format!("progress of {:?}", all.iter().map(|it| it.endpoint).collect::<Vec<_>>())
+            }
         };
         histories.entry(subject).or_default().push(Record { sequence: None, ..record.clone() });
     }

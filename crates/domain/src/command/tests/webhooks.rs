@@ -8,7 +8,8 @@ use crate::command::{
 use crate::testing::samples::*;
 use crate::webhook::progress::ASIDE;
 use crate::webhook::{
-    Aside, Disabled, Endpoint, EndpointUrl, FORMER_SECRET, Failed, InFlight, Noted, Owner, Secrets, State, Step, Webhook,
+    Aside, Disabled, Endpoint, EndpointUrl, FORMER_SECRET, Failed, InFlight, Noted, Owner, Secrets, State, Step,
+    Webhook,
 };
 
 /// Partner 1 with endpoint 1, at sequence 3, and what is put besides.
@@ -193,5 +194,8 @@ fn a_deleted_endpoint_is_gone_with_its_progress() {
     assert_eq!(change(&world, EndpointChange::Pause), (ChangeEndpointOutcome::NotFound, vec![]));
     let late = NoteDeliveries(vec![Noted::beginning(endpoint_id(1), 9)]);
     assert_eq!(ask(&world, &late).expect("decided").outcome, [endpoint_id(1)]);
-    assert!(matches!(ask(&world, &add_endpoint(endpoint(1, 1))), Err(DecideError::Contradiction(_))), "its id is taken");
+    assert!(
+        matches!(ask(&world, &add_endpoint(endpoint(1, 1))), Err(DecideError::Contradiction(_))),
+        "its id is taken"
+    );
 }

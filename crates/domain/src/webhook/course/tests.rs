@@ -188,7 +188,8 @@ fn what_is_held_is_bounded() {
     fail(&mut course, 1, 0);
     course.delivered(2, at(0));
     let mut next = WINDOW as u64;
-    while course.room() > 0 || due(&mut course, 0).iter().map(|sequence| course.delivered(*sequence, at(0))).count() > 0 {
+    while course.room() > 0 || due(&mut course, 0).iter().map(|sequence| course.delivered(*sequence, at(0))).count() > 0
+    {
         let more: Vec<_> = (next + 1..=next + course.room() as u64).map(|n| event(n, n)).collect();
         next += more.len() as u64;
         course.read(&more, next);

@@ -21,11 +21,8 @@ impl Operation for AddEndpoint {
     const ROLE: Option<Role> = Some(Role::Admin);
 
     fn failures() -> Vec<Failure> {
-        let more = [
-            not_found(Resource::Partner),
-            OperatorFailure::WebhooksOff.into(),
-            OperatorFailure::CursorUnknown.into(),
-        ];
+        let more =
+            [not_found(Resource::Partner), OperatorFailure::WebhooksOff.into(), OperatorFailure::CursorUnknown.into()];
         write_failures("url: must begin with https://", more)
     }
 }

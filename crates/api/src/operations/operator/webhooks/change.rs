@@ -138,12 +138,7 @@ impl<S: Commands + Queries + Webhooks> ChangeWebhookApi<S> {
 }
 
 impl<S: Commands> ChangeWebhookApi<S> {
-    async fn change(
-        &self,
-        request: &OperatorRequest,
-        id: EndpointId,
-        to: EndpointChange,
-    ) -> Result<Changed, Failure> {
+    async fn change(&self, request: &OperatorRequest, id: EndpointId, to: EndpointChange) -> Result<Changed, Failure> {
         let settings = self.0.webhooks()?;
         match self.0.store.run(ChangeEndpoint { id, to, stamp: request.stamp() }).await? {
             ChangeEndpointOutcome::Changed(webhook) => {
