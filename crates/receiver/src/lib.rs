@@ -37,6 +37,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::{Builder, Runtime};
 use tokio_rustls::TlsAcceptor;
 
+/// The guide for receivers: its program in Rust compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../openapi/guides/webhooks.md")]
+struct Guide;
+
 /// The niceness of its threads: the lowest priority.
 const NICE: i32 = 19;
 

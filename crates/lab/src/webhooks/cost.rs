@@ -15,7 +15,7 @@ use std::time::Duration;
 const CONNECTIONS: usize = 64;
 
 /// No service accepts more offers in a second.
-const FASTEST: usize = 25_000;
+const FASTEST: usize = 15_000;
 
 /// How many endpoints other partners have.
 const OTHERS: usize = 20;

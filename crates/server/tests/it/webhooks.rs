@@ -130,7 +130,9 @@ fn a_partner_gets_its_own_events_and_the_lender_all_and_neither_a_bank_detail() 
         let text = event.body.to_string();
         assert!(!text.contains("Hidden") && !text.contains("GB33") && !text.contains("5555"), "{text}");
     }
-    let first = hooks.receiver.received("first")[0].body.clone();
+    // Those of different buyers overtake each other.
+    let received = hooks.receiver.received("first");
+    let first = &received.iter().find(|event| event.body["data"]["buyerId"] == buyers[0]).expect("it came").body;
     let members: Vec<_> = first.as_object().expect("an object").keys().collect();
     assert_eq!(members, ["type", "timestamp", "sequence", "data"]);
     assert_eq!((&first["type"], &first["data"]), (&json!("buyer.created"), &json!({ "buyerId": buyers[0] })));
@@ -160,7 +162,7 @@ fn what_operators_do_to_an_endpoint_has_its_effect_within_a_second() {
     let first = before[0].body["sequence"].as_u64().expect("a number");
     hooks.operate("POST", &id, "/redeliver", &json!({ "after": first - 1 }));
     let again = |event: &&Received| event.id == before[0].id;
-    until("the first event comes again", || hooks.receiver.received("a").iter().filter(again).count() == 2);
+    until("the first event comes again", || hooks.receiver.received("a").iter().filter(again).count() >= 2);
 
     let tested = hooks.operate("POST", &id, "/test", &Value::Null);
     assert_eq!((&tested["delivered"], &tested["type"]), (&json!(true), &json!("webhook.test")));
@@ -214,19 +216,20 @@ fn an_endpoint_that_is_gone_is_disabled_until_it_is_resumed() {
 #[test]
 fn what_was_delivered_is_sent_again_only_after_a_crash_and_under_the_same_id() {
     let mut hooks = Hooks::start(&USUAL);
-    hooks.add("a", None, Behaviour::Takes);
+    let id = hooks.add("a", None, Behaviour::Takes);
     let mut buyers = Vec::new();
-    for signal in ["KILL", "KILL", "TERM"] {
+    for _ in 0..2 {
         buyers.extend((0..20).map(|_| hooks.buyer(0)));
-        if signal == "TERM" {
-            hooks.arrived("a", &buyers);
-        }
-        hooks.again(signal);
+        hooks.again("KILL");
     }
+    until("all is delivered", || hooks.operate("GET", &id, "", &Value::Null)["waiting"].is_null());
+    // The stop saves what was delivered since.
+    buyers.push(hooks.buyer(0));
+    hooks.arrived("a", &buyers);
+    hooks.again("TERM");
     let before = hooks.receiver.received("a").len();
     buyers.push(hooks.buyer(0));
     hooks.arrived("a", &buyers);
-    // The stop has saved the cursor.
     assert_eq!(hooks.receiver.received("a").len(), before + 1);
     judge(&hooks.receiver.received("a")).expect("in order, each under one id");
 }
