@@ -9,7 +9,7 @@ const { execFileSync } = require("node:child_process");
 const { mkdirSync } = require("node:fs");
 const { createServer } = require("node:net");
 const axe = require("axe-core");
-const lighthouse = require("lighthouse");
+const lighthouse = require("lighthouse/core/index.cjs");
 const { chromium } = require("playwright-core");
 
 const { LENDPAY_BASE: base, LENDPAY_START: start, LENDPAY_SHOTS: shots } = process.env;
@@ -43,11 +43,7 @@ async function main() {
   try {
     const pages = breakage === undefined ? await contents(browser) : [start];
     for (const path of pages) {
-      for (const [screen, viewport] of Object.entries(SCREENS)) {
-        for (const colorScheme of ["light", "dark"]) {
-          await look(browser, path, screen, { viewport, colorScheme }, breakage);
-        }
-      }
+      await look(browser, path, breakage);
     }
     if (breakage === undefined) {
       for (const path of pages) {
@@ -83,35 +79,41 @@ async function contents(browser) {
   return paths.filter((path) => !path.endsWith("/docs"));
 }
 
-/** Looks at a page on a screen. */
-async function look(browser, path, screen, options, breakage) {
-  const context = await browser.newContext({ ...options, reducedMotion: "reduce", hasTouch: screen === "phone" });
-  const page = await context.newPage();
+/** Looks at a page on every screen. */
+async function look(browser, path, breakage) {
+  const page = await browser.newPage({ reducedMotion: "reduce" });
   const complaints = watch(page);
   if (breakage !== undefined) {
     await breakPage(page, breakage);
   }
   await page.goto(base + path);
-  const { wide, high } = await page.evaluate(() => {
-    const { scrollWidth, scrollHeight } = document.documentElement;
-    return { wide: scrollWidth - window.innerWidth, high: scrollHeight };
-  });
-  if (wide > 0) {
-    complaints.push(`it is ${wide} px wider than the screen`);
-  }
   // The policy of the page stops scripts that are not its own, but not the one that drives the browser.
   await page.evaluate(axe.source);
+  for (const [screen, viewport] of Object.entries(SCREENS)) {
+    await page.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      const found = await judge(page);
+      complaints.push(...found.map((complaint) => `${screen}, ${colorScheme}: ${complaint}`));
+      if (breakage === undefined) {
+        const name = path.replaceAll("/", "-").replace(/^-|-$/g, "") || "start";
+        const height = await page.evaluate(() => document.documentElement.scrollHeight);
+        const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(height, HIGHEST) };
+        await page.screenshot({ path: `${shots}/${name}-${screen}-${colorScheme}.png`, fullPage: true, clip });
+      }
+    }
+  }
+  await page.close();
+  assert(complaints.length === 0, `${path}: ${complaints.join("\n")}`);
+}
+
+async function judge(page) {
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   const { violations } = await page.evaluate(() => window.axe.run());
-  for (const { id, help, nodes } of violations) {
-    complaints.push(`axe-core ${id}: ${help}: ${nodes.map((node) => node.html).slice(0, 3).join(" ")}`);
-  }
-  if (breakage === undefined) {
-    const name = path.replaceAll("/", "-").replace(/^-|-$/g, "") || "start";
-    const clip = { x: 0, y: 0, width: options.viewport.width, height: Math.min(high, HIGHEST) };
-    await page.screenshot({ path: `${shots}/${name}-${screen}-${options.colorScheme}.png`, fullPage: true, clip });
-  }
-  await context.close();
-  assert(complaints.length === 0, `${path} (${screen}, ${options.colorScheme}): ${complaints.join("\n")}`);
+  const broken = violations.map(({ id, help, nodes }) => {
+    return `axe-core ${id}: ${help}: ${nodes.map((node) => node.html).slice(0, 3).join(" ")}`;
+  });
+  return wide > 0 ? [`it is ${wide} px wider than the screen`, ...broken] : broken;
 }
 
 /** Notes what the page asks of other hosts, and what goes wrong in it. */
@@ -151,7 +153,9 @@ async function breakPage(page, name) {
 }
 
 async function score(path, port) {
-  const settings = { port, onlyCategories: Object.keys(LEAST), throttlingMethod: "provided", logLevel: "error" };
+  // Speed takes a trace, which takes long; the other pages have less than the reference.
+  const categories = Object.keys(LEAST).filter((name) => name !== "performance" || path === start || path.endsWith("/reference"));
+  const settings = { port, onlyCategories: categories, throttlingMethod: "provided", logLevel: "error", disableFullPageScreenshot: true };
   const { lhr } = await lighthouse(base + path, settings);
   const scores = Object.entries(lhr.categories).map(([name, { score }]) => [name, score]);
   const failed = Object.values(lhr.audits).filter(({ score, scoreDisplayMode: mode }) => mode === "binary" && score === 0);

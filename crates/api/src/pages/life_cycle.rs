@@ -49,7 +49,8 @@ fn arrow(from: Status, to: Status) -> String {
         format!("M{} {}L{} {}", x + side * 50, y + BOX.1 / 2, to_x - side * near, to_y - BOX.1 / 2)
     };
     let (middle, height) = ((x + to_x) / 2, (y + to_y) / 2 + 4);
-    let (anchor, at) = if to_column > column { ("start", middle + 14) } else { ("end", middle - 10) };
+    let (anchor, at) =
+        if to_column > column { ("start", middle + 24) } else { ("end", middle - 10 - 14 * (column - to_column)) };
     let (class, text) = match label(to) {
         "" => (" class=\"archive\"", String::new()),
         label => ("", format!("<text x=\"{at}\" y=\"{height}\" text-anchor=\"{anchor}\">{label}</text>")),

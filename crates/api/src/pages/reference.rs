@@ -26,7 +26,7 @@ pub(super) fn page(side: Side, document: &Value) -> String {
     site::page(side, &path(side), "Reference", &html(document))
 }
 
-fn html(document: &Value) -> String {
+fn html<'d>(document: &'d Value) -> String {
     let reference = Reference(document);
     let info = &document["info"];
     let operations =
@@ -37,9 +37,14 @@ fn html(document: &Value) -> String {
         text(&info["version"]),
         markdown(&info["description"])
     );
+    let tagged = |tag: &'d Value| operations().filter(move |(.., o)| list(&o["tags"]).contains(&tag["name"]));
+    for tag in list(&document["tags"]) {
+        let links = tagged(tag).map(|(.., o)| format!("<a href=\"#{0}\">{0}</a>", text(&o["operationId"])));
+        body += &format!("<p>{}: {}</p>\n", text(&tag["name"]), links.collect::<Vec<_>>().join(", "));
+    }
     for tag in list(&document["tags"]) {
         body += &format!("<h2 id=\"{0}\">{0}</h2>\n{1}", text(&tag["name"]), markdown(&tag["description"]));
-        for (path, method, operation) in operations().filter(|(.., o)| list(&o["tags"]).contains(&tag["name"])) {
+        for (path, method, operation) in tagged(tag) {
             body += &reference.operation(path, method, operation);
         }
     }
