@@ -53,7 +53,9 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.0.take().map(Runtime::shutdown_background);
+        if let Some(runtime) = self.0.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 
