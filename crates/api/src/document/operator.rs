@@ -49,9 +49,9 @@ a bounded number of records for a page.
 `/health/…` and `/metrics`, which ignore them.
 
 **Events.** An offer can no longer be accepted from its `expiryAt` on, and is read as Expired from then on. Its
-`offer.expired` is recorded when the service next decides about the offer, at an accept or a transition, which may be
-much later or never; its `occurredAt` is the `expiryAt`. Do not wait for this event to learn that an offer has
-expired: read the offer.
+`offer.expired` is recorded within a second, or at an accept or a transition before that; after a stop of the service,
+within a second of the start, or later if very many are due. Its `occurredAt` is the `expiryAt`, and its `actor` the
+clock.
 
 What operators do to partners, keys, applications and webhook endpoints is an event too, here and not where partners
 read events; so is a `ReadBuyerInFull`. What else changes nothing is none.

@@ -3,6 +3,7 @@
 use super::Backend;
 use super::exports::everything;
 use super::samples::*;
+use chrono::TimeDelta;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::life_cycle::Action;
@@ -114,7 +115,8 @@ pub async fn what_is_due_is_found_after_a_restart_a_crash_and_an_import<B: Backe
         with_offer(&**backend.store(), 1, n, until(100 + n as i64 % 7)).await;
     }
     let backend = backend.reopen().await;
-    expire_all(&**backend.store(), at(101)).await;
+    // A tenth of a second after those of 101 at the latest.
+    expire_all(&**backend.store(), at(101) + TimeDelta::milliseconds(500)).await;
     let records = everything(&**backend.store()).await;
     let (imported, done) = B::fresh().await.import(records, false, at(0)).await;
     done.expect("an export can be imported");
