@@ -83,8 +83,7 @@ fn cases() -> anyhow::Result<Value> {
     let case = |secrets: &[&str], at: i64, sent: &str, status: u16| -> anyhow::Result<Value> {
         let sign = |secret: &&str| Ok(Webhook::new(secret)?.sign(id, at, body.as_bytes())?);
         let signatures = secrets.iter().map(sign).collect::<anyhow::Result<Vec<_>>>()?.join(" ");
-        let headers =
-            json!({ "webhook-id": id, "webhook-timestamp": at.to_string(), "webhook-signature": signatures });
+        let headers = json!({ "webhook-id": id, "webhook-timestamp": at.to_string(), "webhook-signature": signatures });
         Ok(json!({ "headers": headers, "body": sent, "status": status }))
     };
     let [own, before, foreign] = SECRETS;

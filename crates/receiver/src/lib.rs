@@ -1,7 +1,10 @@
 //! A receiver of webhooks: a server of HTTPS that verifies each request with the official library, remembers what it got,
 //! and fails as it is told. It knows the Standard Webhooks specification, and nothing of the service but its payload.
 
-#![expect(clippy::missing_panics_doc, reason = "every function of this crate panics when the machine gives no socket or file")]
+#![expect(
+    clippy::missing_panics_doc,
+    reason = "every function of this crate panics when the machine gives no socket or file"
+)]
 
 mod judge;
 
@@ -15,8 +18,8 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response, StatusCode};
 use hyper_util::rt::TokioIo;
-use rustix::process::setpriority_process;
 use rcgen::{CertifiedKey, generate_simple_self_signed};
+use rustix::process::setpriority_process;
 use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;

@@ -92,7 +92,9 @@ fn webhook(name: &'static str, tag: &'static str, schema: MetaSchemaRef) -> Meta
         method: Method::POST,
         tags: vec![tag],
         summary: Some("Receive an event"),
-        description: Some("Sent to an endpoint that the operator has set up, at least once. Verify the signature first."),
+        description: Some(
+            "Sent to an endpoint that the operator has set up, at least once. Verify the signature first.",
+        ),
         external_docs: None,
         params: HEADERS.into_iter().map(header).collect(),
         request: Some(MetaRequest {
@@ -118,13 +120,13 @@ fn webhook(name: &'static str, tag: &'static str, schema: MetaSchemaRef) -> Meta
 /// Moves what poem-openapi wrote to where 3.0 allows it, and adds names and examples, with the signatures that the example's
 /// secret gives.
 pub(super) fn finish(document: &mut Value, scope: Scope) {
-    let Some(Value::Object(mut webhooks)) = document.as_object_mut().and_then(|all| all.shift_remove("webhooks")) else {
+    let Some(Value::Object(mut webhooks)) = document.as_object_mut().and_then(|all| all.shift_remove("webhooks"))
+    else {
         return;
     };
     let (id, sent) = (EventId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e")), moment(1_653_653_745, 0));
-    let of_events = subjects().filter_map(|subject| {
-        Some((subject.event_type(), WebhookPayload::of(&event(id, subject), scope)?))
-    });
+    let of_events =
+        subjects().filter_map(|subject| Some((subject.event_type(), WebhookPayload::of(&event(id, subject), scope)?)));
     for (name, payload) in of_events.chain([(TEST, WebhookPayload::test(id, sent))]) {
         let operation = &mut webhooks.get_mut(name).expect("the document has the types that are sent")["post"];
         let words: String = name.split(['.', '_']).map(capitalised).collect();
@@ -160,7 +162,8 @@ pub(super) fn for_readers_of_3_1(document: &Value) -> Value {
     let tags: Vec<_> = tags.collect();
     let mut info = document["info"].clone();
     info["title"] = "Lendpay webhooks".into();
-    info["description"] = "What is sent to endpoints of partners: `x-webhooks` of the partners' document, for OpenAPI 3.1.".into();
+    info["description"] =
+        "What is sent to endpoints of partners: `x-webhooks` of the partners' document, for OpenAPI 3.1.".into();
     json!({
         "openapi": "3.1.0", "info": info, "servers": document["servers"], "tags": tags, "webhooks": webhooks,
         "components": { "schemas": schemas },
@@ -232,7 +235,11 @@ mod tests {
         let document: Value = serde_json::from_str(&documents()[0].text).expect("JSON");
         let post = &document["x-webhooks"]["offer.accepted"]["post"];
         for parameter in post["parameters"].as_array().expect("headers") {
-            let line = format!("{}: {}\n", parameter["name"].as_str().expect("a name"), parameter["example"].as_str().expect("one"));
+            let line = format!(
+                "{}: {}\n",
+                parameter["name"].as_str().expect("a name"),
+                parameter["example"].as_str().expect("one")
+            );
             assert!(guide.contains(&line), "{line}");
         }
         let media = &post["requestBody"]["content"]["application/json"]["examples"];

@@ -57,7 +57,9 @@ pub fn run(lab: &Lab, cluster: Option<&Cluster>, arguments: &Arguments) -> anyho
         cpu.push(cells[1].cpu_us / cells[0].cpu_us);
         speed.push(cells[2].rps() / cells[0].rps());
         let [none, others, everything] = [0, 1, 2].map(|n| (cells[n].rps(), cells[n].cpu_us));
-        println!("  accepts a second and µs of the processor: none {none:.0?}, others {others:.0?}, everything {everything:.0?}");
+        println!(
+            "  accepts a second and µs of the processor: none {none:.0?}, others {others:.0?}, everything {everything:.0?}"
+        );
     }
     let (cpu, speed) = (median(&mut cpu), median(&mut speed));
     let delivered = receiver.received("everything").len();

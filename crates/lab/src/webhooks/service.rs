@@ -8,9 +8,9 @@ use lendpay_cluster::Cluster;
 use lendpay_receiver::{Behaviour, Receiver};
 use serde_json::json;
 use std::fs;
+use std::io::Write as _;
 use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt as _;
-use std::io::Write as _;
 use std::path::PathBuf;
 
 /// A store, and how the service is started on it.

@@ -19,9 +19,11 @@ impl Page {
         self.gauge("lendpay_webhook_served", "Endpoints of webhooks that this process serves.", served);
         let help = "Events that are set aside, since they or earlier ones of their subject have failed.";
         self.gauge("lendpay_webhook_aside", help, aside);
-        let help = "How many events the endpoint has before it that has the most; those that are set aside do not count.";
+        let help =
+            "How many events the endpoint has before it that has the most; those that are set aside do not count.";
         self.gauge("lendpay_webhook_lag_events", help, lag_events);
-        let help = "How long ago the oldest event happened that waits for an endpoint; those that are set aside do not count.";
+        let help =
+            "How long ago the oldest event happened that waits for an endpoint; those that are set aside do not count.";
         self.gauge("lendpay_webhook_lag_seconds", help, lag.as_secs_f64());
     }
 }

@@ -35,9 +35,7 @@ impl DeliveryCounts {
         let index = match problem {
             None => 0,
             Some(Problem::Status(_)) => 1,
-            Some(other) => {
-                2 + Problem::OTHERS.iter().position(|known| *known == other).expect("all others are there")
-            }
+            Some(other) => 2 + Problem::OTHERS.iter().position(|known| *known == other).expect("all others are there"),
         };
         self.results[index].fetch_add(1, Ordering::Relaxed);
     }

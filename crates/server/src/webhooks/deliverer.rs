@@ -98,8 +98,7 @@ impl Inner {
             Err(problem) => (Err(problem), None),
         };
         self.counts.count(result.err());
-        let attempt =
-            Attempt { event, kind, sequence, number, at, duration: begin.elapsed(), result, next_at: None };
+        let attempt = Attempt { event, kind, sequence, number, at, duration: begin.elapsed(), result, next_at: None };
         (attempt, retry_after)
     }
 }

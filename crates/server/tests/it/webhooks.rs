@@ -38,7 +38,8 @@ fn key_file(folder: &Path) -> PathBuf {
 
 fn serve(folder: &Path, receiver: &Receiver, more: &[&str]) -> Both {
     let (authority, secrets) = (receiver.authority().display().to_string(), key_file(folder).display().to_string());
-    let settings = ["--ca", &authority, "--secrets-key-file", &secrets, "--webhook-timeout", "1", "--rate-limit", "off"];
+    let settings =
+        ["--ca", &authority, "--secrets-key-file", &secrets, "--webhook-timeout", "1", "--rate-limit", "off"];
     Both::start(&folder.join("data"), &[&settings, more].concat())
 }
 
@@ -52,7 +53,12 @@ impl Hooks {
         let keys = PARTNERS.map(|partner| {
             let path = format!("/operator/partners/{partner}");
             operate(&both, "PUT", &path, &json!({ "name": "Test" }));
-            let key = operate(&both, "POST", &format!("{path}/keys"), &json!({ "name": "x", "areas": ["lending", "payments"] }));
+            let key = operate(
+                &both,
+                "POST",
+                &format!("{path}/keys"),
+                &json!({ "name": "x", "areas": ["lending", "payments"] }),
+            );
             key["key"].as_str().expect("a key").to_owned()
         });
         Self { receiver, both, keys, folder }
@@ -176,11 +182,13 @@ fn an_endpoint_that_fails_delays_nobody_and_gets_everything_later() {
     hooks.arrived("good", &buyers);
     until("attempts that have failed three times", || {
         let attempts = hooks.operate("GET", &failing, "/attempts", &Value::Null);
-        let third = |attempt: &&Value| attempt["number"] == 3 && attempt["status"] == 500 && !attempt["nextAt"].is_null();
+        let third =
+            |attempt: &&Value| attempt["number"] == 3 && attempt["status"] == 500 && !attempt["nextAt"].is_null();
         attempts["items"].as_array().expect("a list").iter().any(|attempt| third(&attempt))
     });
     let metrics = hooks.both.metrics();
-    for line in [r#"lendpay_webhook_attempts_total{result="status"}"#, r#"lendpay_webhook_endpoints{state="active"} 3"#] {
+    for line in [r#"lendpay_webhook_attempts_total{result="status"}"#, r#"lendpay_webhook_endpoints{state="active"} 3"#]
+    {
         assert!(metrics.contains(line), "{metrics}");
     }
     for name in ["failing", "hanging"] {
@@ -242,9 +250,12 @@ fn nothing_is_sent_within_the_network_unless_it_is_allowed() {
 fn settings_that_cannot_be_used_stop_the_start() {
     let folder = tempfile::tempdir().expect("a directory");
     let store = format!("sled:{}", folder.path().join("data").display());
-    for (flag, value) in
-        [("--webhook-retries", "5s"), ("--webhook-allow", "10.0.0.1"), ("--webhook-timeout", "0"), ("--webhook-allow", "x")]
-    {
+    for (flag, value) in [
+        ("--webhook-retries", "5s"),
+        ("--webhook-allow", "10.0.0.1"),
+        ("--webhook-timeout", "0"),
+        ("--webhook-allow", "x"),
+    ] {
         let mut serve = command(BINARY);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--store", &store, flag, value]);
         let output = serve.output().expect("the binary runs");

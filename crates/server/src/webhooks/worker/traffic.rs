@@ -124,8 +124,7 @@ impl<S: Store> Worker<S> {
         let room = served.course.room();
         if !served.at_end && !served.reading && room > 0 {
             served.reading = true;
-            let query =
-                FindEvents { after: served.course.read_to(), limit: room.min(EVENTS), filter: served.filter };
+            let query = FindEvents { after: served.course.read_to(), limit: room.min(EVENTS), filter: served.filter };
             let (store, run) = (self.store.clone(), served.run);
             self.work.spawn(async move { Done::Past { endpoint: id, run, page: store.events(query).await } });
         }
@@ -172,8 +171,12 @@ impl<S: Store> Worker<S> {
         self.leave(id);
         self.disabling.insert(id);
         let (store, noted) = (self.store.clone(), self.noted());
-        let stamp =
-            Stamp { at, event: event_id(), actor: Actor::Clock, operation: OperationId::from_bytes(uuid().into_bytes()) };
+        let stamp = Stamp {
+            at,
+            event: event_id(),
+            actor: Actor::Clock,
+            operation: OperationId::from_bytes(uuid().into_bytes()),
+        };
         self.work.spawn(async move {
             store.save(noted).await;
             store.change(ChangeEndpoint { id, to: EndpointChange::Disable(why), stamp }).await;
