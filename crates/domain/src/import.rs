@@ -284,6 +284,9 @@ impl Admission {
     /// The progress of deliveries. A merge gives other sequences, so that progress of another store means nothing there.
     fn progress<V: View>(&self, all: &[Noted], view: &V) -> Admit {
         for noted in all {
+            if noted.cursor >= SEQUENCE_LIMIT {
+                return reject("its cursor is too large");
+            }
             let Some(Webhook { progress, .. }) = view.webhook(noted.endpoint)? else { return NO_ENDPOINT };
             let mut progress = progress.filter(|_| !self.merge).unwrap_or_default();
             progress.note(noted);

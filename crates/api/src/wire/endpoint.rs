@@ -213,17 +213,6 @@ pub struct RotatedSecret {
     pub former_secret_until: Option<Time>,
 }
 
-/// An event that waits to be delivered.
-#[derive(Debug, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
-#[serde(rename_all = "camelCase")]
-pub struct WaitingEvent {
-    /// Its sequence.
-    pub sequence: i64,
-    /// When it happened.
-    pub occurred_at: Time,
-}
-
 /// An endpoint, and how far its delivery has come.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
@@ -236,10 +225,13 @@ pub struct WebhookProgress {
     /// store, until the endpoint is resumed.
     #[oai(nullable)]
     pub cursor: Option<i64>,
-    /// The first event after the cursor; null when there is none.
+    /// The sequence of the first event after the cursor; null when there is none.
     #[oai(nullable)]
-    pub waiting: Option<WaitingEvent>,
-    /// How many seconds ago the event in `waiting` happened; 0 when there is none.
+    pub waiting_sequence: Option<i64>,
+    /// When that event happened; null when there is none.
+    #[oai(nullable)]
+    pub waiting_since: Option<Time>,
+    /// How many seconds ago that is; 0 when there is none.
     pub lag_seconds: f64,
     /// How many events are set aside: they failed three times, or wait for one that did. At most 1,000; the endpoint gets
     /// no others then.
@@ -256,8 +248,8 @@ impl WebhookProgress {
         Self {
             webhook: endpoint.into(),
             cursor: progress.map(|progress| number(progress.cursor)),
-            waiting: waiting
-                .map(|event| WaitingEvent { sequence: number(event.sequence), occurred_at: Time(event.occurred_at) }),
+            waiting_sequence: waiting.map(|event| number(event.sequence)),
+            waiting_since: waiting.map(|event| Time(event.occurred_at)),
             lag_seconds: lag,
             set_aside: progress.map_or(0, |progress| progress.aside.len().try_into().expect("at most 1,000")),
             last_success_at: progress.and_then(|progress| progress.last_success_at).map(Time),

@@ -81,6 +81,7 @@ fn every_row_of_the_contract_is_in_the_document_and_nothing_else() {
     let mut found: Vec<_> =
         operator().iter().map(|operation| format!("{} {}", operation.method, operation.template)).collect();
     let offer = "/operator/applications/{applicationId}/offers/{offerId}";
+    let webhook = "/operator/webhooks/{endpointId}";
     let mut wanted = vec![
         "PUT /operator/partners/{partnerId}".to_owned(),
         "POST /operator/partners/{partnerId}/keys".to_owned(),
@@ -100,6 +101,17 @@ fn every_row_of_the_contract_is_in_the_document_and_nothing_else() {
         format!("POST {offer}/decline"),
         format!("POST {offer}/advance"),
         format!("POST {offer}/archive"),
+        "POST /operator/webhooks".to_owned(),
+        "GET /operator/webhooks".to_owned(),
+        format!("GET {webhook}"),
+        format!("PUT {webhook}"),
+        format!("DELETE {webhook}"),
+        format!("POST {webhook}/pause"),
+        format!("POST {webhook}/resume"),
+        format!("POST {webhook}/secret"),
+        format!("POST {webhook}/test"),
+        format!("POST {webhook}/redeliver"),
+        format!("GET {webhook}/attempts"),
         "GET /operator/buyers".to_owned(),
         "GET /operator/buyers/{buyerId}".to_owned(),
         "GET /operator/events".to_owned(),

@@ -43,7 +43,7 @@ async fn every_change_is_an_event_with_who_and_what() {
     let accepted = json!({
         "sequence": items[1]["sequence"], "id": items[1]["id"], "type": "offer.accepted",
         "occurredAt": "2023-11-14T22:13:21.123456Z", "partnerId": id(1), "applicationId": id(1), "offerId": id(1),
-        "buyerId": null, "keyId": null, "actor": format!("key:{}", key_id.as_str().expect("an id")),
+        "buyerId": null, "keyId": null, "endpointId": null, "actor": format!("key:{}", key_id.as_str().expect("an id")),
         "operationId": "4bf92f3577b34da6a3ce929d0e0e4736", "replaced": [],
     });
     assert_eq!(items[1], accepted);

@@ -166,27 +166,27 @@ async fn how_far_delivery_has_come_is_shown_and_can_be_set_back() {
     context.call("PUT", &offer(1, 1), &terms()).await.is(201);
     let (path, made) = add(&context, json!({ "url": URL, "partnerId": id(1) })).await;
     let shown = context.get(&path).await.is(200);
-    assert_eq!((&shown["waiting"], &shown["lagSeconds"]), (&Value::Null, &json!(0.0)), "it begins now");
+    assert_eq!((&shown["waitingSequence"], &shown["lagSeconds"]), (&Value::Null, &json!(0.0)), "it begins now");
     let cursor = shown["cursor"].as_u64().expect("a number");
     context.call("PUT", &offer(1, 2), &terms()).await.is(201);
     context.set_time(30);
     let shown = context.get(&path).await.is(200);
-    assert_eq!((&shown["waiting"]["occurredAt"], &shown["lagSeconds"]), (&json!("2023-11-14T22:13:20.123456Z"), &json!(30.0)));
-    assert!(shown["waiting"]["sequence"].as_u64().is_some_and(|sequence| sequence > cursor), "{shown}");
+    assert_eq!((&shown["waitingSince"], &shown["lagSeconds"]), (&json!("2023-11-14T22:13:20.123456Z"), &json!(30.0)));
+    assert!(shown["waitingSequence"].as_u64().is_some_and(|sequence| sequence > cursor), "{shown}");
 
     let of = endpoint_id(&made);
     let aside = (1..=ASIDE as u64).map(lendpay_domain::testing::samples::waits).collect();
     let noted = Noted { aside, last_success_at: Some(moment(7)), ..Noted::beginning(of, cursor + 9) };
     context.store.run(lendpay_domain::command::NoteDeliveries(vec![noted])).await.expect("works");
     let shown = context.get(&path).await.is(200);
-    assert_eq!((&shown["setAside"], &shown["waiting"]), (&json!(1_000), &Value::Null));
+    assert_eq!((&shown["setAside"], &shown["waitingSequence"]), (&json!(1_000), &Value::Null));
     assert_eq!(shown["lastSuccessAt"], "2023-11-14T22:13:27.123456Z");
 
     let redeliver = format!("{path}/redeliver");
     context.call("POST", &redeliver, &json!({ "after": 0 })).await.is(200);
     let shown = context.get(&path).await.is(200);
     assert_eq!((&shown["cursor"], &shown["setAside"]), (&json!(0), &json!(0)));
-    assert!(!shown["waiting"].is_null(), "{shown}");
+    assert!(!shown["waitingSequence"].is_null(), "{shown}");
     context.call("POST", &redeliver, &json!({ "after": 99_999 })).await.is_error(409, "CursorUnknown");
     for bad in [json!({}), json!({ "after": -1 }), json!({ "after": 1.5 }), json!({ "after": "1" })] {
         context.call("POST", &redeliver, &bad).await.is_error(400, "InvalidData");

@@ -185,6 +185,9 @@ pub fn faulty() -> Vec<Faulty> {
     let many = |n| Noted { done: (0..4 * ASIDE as u64).collect(), ..Noted::beginning(endpoint_id(n), 3) };
     add("progress that is too long", vec![Change::DeliveriesNoted(vec![many(1), many(2)])], as_it_is, problem);
 
+    let problem = "its cursor is too large";
+    let far = Change::DeliveriesNoted(vec![Noted::beginning(endpoint_id(1), SEQUENCE_LIMIT)]);
+    add("progress past all sequences", vec![far], as_it_is, problem);
     let problem = "more events are set aside than can be";
     let many = Noted { aside: (1..=ASIDE as u64 + 1).map(aside).collect(), ..Noted::beginning(endpoint_id(1), 9_999) };
     add("too many events are set aside", vec![Change::DeliveriesNoted(vec![many])], as_it_is, problem);
