@@ -8,7 +8,7 @@ const { randomUUID } = require("node:crypto");
 const { mkdirSync } = require("node:fs");
 const { createServer } = require("node:net");
 const axe = require("axe-core");
-const lighthouse = require("lighthouse");
+const lighthouse = require("lighthouse/core/index.cjs");
 const { chromium } = require("playwright-core");
 
 const { LENDPAY_OPERATOR: base, LENDPAY_PARTNER: partnerBase, LENDPAY_OPERATOR_KEY: key, LENDPAY_SHOTS: shots } = process.env;
@@ -91,8 +91,8 @@ async function fill() {
   const [refused, accepted] = offers;
   await call("PUT", `/applications/${application}/offers/${refused}`, { ...terms, amount: 24000 });
   await call("POST", `/applications/${application}/offers/${refused}/archive`, {});
-  const asPartner = (path, body) =>
-    fetch(partnerBase + path, { method: "POST", headers: { "X-Service-ApiKey": made.key }, body: JSON.stringify(body) });
+  const headers = { "X-Service-ApiKey": made.key, "Content-Type": "application/json" };
+  const asPartner = (path, body) => fetch(partnerBase + path, { method: "POST", headers, body: JSON.stringify(body) });
   const accept = (offer) => asPartner(`/lending/applications/${application}/offers/${offer}/accept`, {});
   const { operationId } = await (await accept(refused)).json();
   await accept(accepted);
@@ -120,7 +120,7 @@ async function plainPage(browser, options) {
 
 async function see(page, ...texts) {
   for (const text of texts) {
-    await page.getByText(text).first().waitFor();
+    await page.getByText(text).filter({ visible: true }).first().waitFor();
   }
 }
 
