@@ -242,7 +242,7 @@ async fn answer(request: Request<Incoming>, shared: &Shared) -> io::Result<Respo
     };
     match behaviour {
         Behaviour::Takes | Behaviour::Unreliable(_) => Ok(status(200, 0)),
-        Behaviour::Long => Ok(Response::new(Full::from(vec![b'x'; 8 * 1024]))),
+        Behaviour::Long => Ok(Response::new(Full::from(vec![b'x'; 8 << 20]))),
         Behaviour::Slow(time) => {
             tokio::time::sleep(time).await;
             Ok(status(204, 0))

@@ -124,6 +124,7 @@ mod tests {
             "operation",
             "partner",
             "read-only",
+            "reason",
             "registration-number",
             "running",
             "status",

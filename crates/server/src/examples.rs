@@ -71,13 +71,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("offer show", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
-    (
-        "offer decline",
-        &[
-            "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10",
-            "5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10 --reason \"The customer said no\"",
-        ],
-    ),
+    ("offer decline", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
     ("offer advance", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
     ("offer archive", &["5b1a9f0e-3c55-4f5e-8a2e-0d6f4f3b7c21 8d5f0a52-7c0e-4f7b-9a64-2f3f5b9f1c10"]),
     ("buyer", &["list --registration-number 09876543", "show 0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6a"]),

@@ -186,7 +186,7 @@ fn an_earlier_file_of_format_2_is_read() {
 
 #[test]
 fn no_secret_of_an_endpoint_is_in_a_file() {
-    let endpoint = lendpay_domain::testing::samples::endpoint(1, 2);
+    let endpoint = lendpay_domain::testing::samples::endpoint(1, 77);
     let sealed = endpoint.secrets.current.clone().expect("it has one");
     let put = Change::EndpointPut { endpoint: endpoint.into(), step: Step::Created };
     let record = lendpay_domain::testing::samples::record(1, put);
