@@ -32,7 +32,7 @@ async fn an_acceptance_is_stored_with_its_event() {
     let subject =
         Subject::Offer { application: placed.application, offer: placed.offer, status: Status::CustomerAccepted };
     assert_eq!(event.subject, subject);
-    assert_eq!(event.partner, context.a().id);
+    assert_eq!(event.partner, Some(context.a().id));
     assert_eq!(event.actor, Actor::Key(context.a().key_id));
     assert_eq!(event.occurred_at, offer.status_changed_at);
     assert_eq!(event.operation.to_string(), answer.operation());

@@ -65,7 +65,7 @@ async fn the_buyer_is_kept_whole_with_its_event() {
     assert_eq!(events.len(), 1);
     assert_eq!(events[0].subject, Subject::Buyer(kept.id));
     assert_eq!(events[0].subject.event_type(), "buyer.created");
-    assert_eq!((events[0].partner, events[0].actor), (context.a().id, Actor::Key(context.a().key_id)));
+    assert_eq!((events[0].partner, events[0].actor), (Some(context.a().id), Actor::Key(context.a().key_id)));
     assert_eq!(events[0].operation.to_string(), answer.operation());
 }
 

@@ -32,7 +32,7 @@ async fn decline_of_offered_makes_it_customer_declined_now_with_its_event() {
         assert_eq!(body["statusChangedAt"], "2026-03-01T13:00:00.123456Z");
         assert_eq!(context.event_types().await, ["offer.created", "offer.declined"]);
         let event = context.events().await.pop().expect("two events");
-        assert_eq!((event.actor, event.partner), (Actor::Key(context.a().key_id), context.a().id));
+        assert_eq!((event.actor, event.partner), (Actor::Key(context.a().key_id), Some(context.a().id)));
         assert_eq!(event.operation.to_string(), answer.operation());
         context.partner_a().accept(placed).await.is_error(409, Some("OfferDeclined"));
     }

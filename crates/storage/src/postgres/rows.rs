@@ -172,8 +172,8 @@ pub(super) fn buyer(row: &Row) -> Read<(BuyerId, StoredBuyer<Description>)> {
 pub(super) fn webhook(row: &Row) -> Read<Versioned<Webhook>> {
     let mut row = Reader::new(row);
     let endpoint = row.body::<EndpointRecord<'_>>()?.try_into()?;
-    let progress = row.get::<Option<&[u8]>>()?.map(|body| Ok(codec::unseal::<ProgressRecord>(body)?.try_into()?));
-    let progress = progress.transpose().map_err(|_: CodecError| Damaged)?;
+    let progress = row.get::<Option<&[u8]>>()?.map(|body| codec::unseal::<ProgressRecord>(body)?.try_into());
+    let progress = progress.transpose()?;
     row.versioned(Webhook { endpoint, progress })
 }
 
