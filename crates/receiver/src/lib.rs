@@ -102,7 +102,9 @@ pub struct Receiver {
 impl Drop for Receiver {
     fn drop(&mut self) {
         // It may be dropped where waiting is not allowed.
-        self.runtime.take().map(Runtime::shutdown_background);
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
     }
 }
 

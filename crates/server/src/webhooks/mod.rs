@@ -53,7 +53,9 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.0.take().map(Runtime::shutdown_background);
+        if let Some(threads) = self.0.take() {
+            threads.shutdown_background();
+        }
     }
 }
 
