@@ -48,10 +48,6 @@ const STEPS: &[Step] = &[
     }),
     step("tests", |shell| cargo(shell, &["test", "--workspace", "--locked", "--no-fail-fast"])),
     step("soak", |shell| cargo(shell, &["lab", "soak", "--seconds", "30", "--unoptimized"])),
-    step("webhooks", |shell| {
-        let few = ["--events", "2000", "--endpoints", "10", "--kills", "3", "--seconds", "0"];
-        cargo(shell, &[&["lab", "webhooks", "--unoptimized"][..], &few].concat())
-    }),
     step("documents", |shell| passed(openapi::bring_in_line(shell, &documents(), Mode::Check))),
     step("linters", |shell| passed(linters::check(shell))),
     step("alerts", |shell| passed(alerts::check(shell))),

@@ -53,8 +53,8 @@ impl Threads {
 
 impl Drop for Threads {
     fn drop(&mut self) {
-        if let Some(runtime) = self.0.take() {
-            runtime.shutdown_background();
+        if let Some(threads) = self.0.take() {
+            threads.shutdown_background();
         }
     }
 }
