@@ -25,6 +25,10 @@ impl Drop for Process {
     }
 }
 
+/// With this limit of a request's time, one that asks to wait for events waits 2 s at the most: programs that try all
+/// parameters do not wait long.
+const SHORT_WAITS: [&str; 2] = ["--request-timeout", "7"];
+
 /// `lendpay demo`: the service with something in it.
 pub struct Demo {
     _process: Process,
@@ -40,7 +44,7 @@ impl Demo {
     /// Builds the binary and starts it on a free port.
     pub fn start(shell: &Shell) -> anyhow::Result<Self> {
         let mut demo = lendpay(shell)?;
-        demo.args(["demo", "--listen", "127.0.0.1:0", "--log", "warn", "--rate-limit", "off"]);
+        demo.args(["demo", "--listen", "127.0.0.1:0", "--log", "warn", "--rate-limit", "off"]).args(SHORT_WAITS);
         let mut process = Process(demo.stdout(Stdio::piped()).spawn().context("cannot start the demo")?);
         let screen = process.0.stdout.take().context("the demo's output is not piped")?;
         let (base, key, application) = Default::default();
@@ -102,6 +106,7 @@ impl Service {
         let (partner, operator) = (free()?, free()?);
         let mut serve = lendpay(shell)?;
         serve.args(["serve", "--log", "warn", "--rate-limit", "off", "--listen", &partner.to_string()]);
+        serve.args(SHORT_WAITS);
         serve.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]);
         serve.arg("--store").arg(format!("sled:{}", data.display()));
         let mut process = Process(serve.spawn().context("cannot start the service")?);

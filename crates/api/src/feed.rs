@@ -1,8 +1,8 @@
 //! Readers that wait for events (contract 2.13).
 //!
-//! They share one look at the store: while somebody waits, one task reads each new event once and wakes those who want it.
-//! So a reader costs nothing until there is something for it. It keeps no turn of its partner and no connection to the store
-//! while it waits.
+//! They share one look at the store: while somebody waits, one task reads each new event once and wakes those who want
+//! it. So a reader costs nothing until there is something for it. It keeps no turn of its partner and no connection to
+//! the store while it waits.
 
 use crate::context::Context;
 use crate::failure::Failure;
@@ -87,8 +87,8 @@ impl Feed {
         page.events.is_empty() && page.next.is_none() && Instant::now() < until && !self.stopped.is_cancelled()
     }
 
-    /// Waits for an event that comes after a page and that a reader wants, or until a moment, or until the store fails or the
-    /// service ends: then the reader looks again. Notes how long its request has waited.
+    /// Waits for an event that comes after a page and that a reader wants, or until a moment, or until the store fails
+    /// or the service ends: then the reader looks again. Notes how long its request has waited.
     ///
     /// # Errors
     /// If too many of the request's partner, or of the operator's side, wait.

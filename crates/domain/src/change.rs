@@ -23,8 +23,8 @@ pub struct Cause {
     pub at: Timestamp,
     /// Who caused it.
     pub actor: Actor,
-    /// The request that caused it, or that found the expiry; an id that no request has if the service recorded the expiry
-    /// by itself.
+    /// The request that caused it, or that found the expiry; an id that no request has if the service recorded the
+    /// expiry by itself.
     pub operation: OperationId,
 }
 

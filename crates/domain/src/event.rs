@@ -223,8 +223,8 @@ pub struct Event {
     pub subject: Subject,
     /// Who caused it.
     pub actor: Actor,
-    /// The request that caused it, or that found the expiry; an id that no request has if the service recorded the expiry
-    /// by itself.
+    /// The request that caused it, or that found the expiry; an id that no request has if the service recorded the
+    /// expiry by itself.
     pub operation: OperationId,
     /// What was replaced, if the subject is [`Subject::Terms`].
     pub replaced: Option<Box<Replaced>>,

@@ -58,10 +58,11 @@ pub trait Commands: Send + Sync + 'static {
     /// Decides a command, keeps its changes, and answers when they are durable.
     fn run<C: Command>(&self, command: C) -> impl Future<Output = Answer<C::Outcome>> + Send;
 
-    /// Runs [`ExpireOffer`](crate::command::ExpireOffer) for about `most` offers whose expiry has come by the moment `now`, in
-    /// the order of their expiry, after a place in it; they wait in the queue like the commands of any caller. Returns after
-    /// where to go on, if there may be more. A store finds what is due by an index, within a tenth of a second of the expiry,
-    /// and may look at an offer again. Processes that share a store share the work. `stamp` makes stamps for the moment.
+    /// Runs [`ExpireOffer`](crate::command::ExpireOffer) for about `most` offers whose expiry has come by the moment
+    /// `now`, in the order of their expiry, after a place in it; they wait in the queue like the commands of any
+    /// caller. Returns after where to go on, if there may be more. A store finds what is due by an index, within a
+    /// tenth of a second of the expiry, and may look at an offer again. Processes that share a store share the work.
+    /// `stamp` makes stamps for the moment.
     fn expire(
         &self,
         after: Option<DueCursor>,
@@ -135,8 +136,9 @@ pub trait Queries: Send + Sync + 'static {
     /// misses none, as long as the history is the same.
     fn find_events(&self, query: FindEvents) -> impl Future<Output = Answer<EventPage>> + Send;
 
-    /// Waits until a change with a greater sequence than `after` can be read; may be ready earlier. All who wait share the
-    /// looks that it takes, however many they are. `after` is [`EventPage::seen`]: changes that are no events count too.
+    /// Waits until a change with a greater sequence than `after` can be read; may be ready earlier. All who wait share
+    /// the looks that it takes, however many they are. `after` is [`EventPage::seen`]: changes that are no events count
+    /// too.
     fn wait_for_changes(&self, after: u64) -> impl Future<Output = Answer<()>> + Send;
 }
 

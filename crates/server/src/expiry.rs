@@ -1,5 +1,5 @@
-//! Records expiries when they are due, so that their events come in time (contract 2.1). Nothing else depends on it: who reads
-//! or accepts an offer whose time has come finds it Expired in any case.
+//! Records expiries when they are due, so that their events come in time (contract 2.1). Nothing else depends on it:
+//! who reads or accepts an offer whose time has come finds it Expired in any case.
 
 use lendpay_api::{Clock, event_id, uuid};
 use lendpay_domain::OperationId;

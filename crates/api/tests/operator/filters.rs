@@ -200,8 +200,8 @@ async fn a_filter_that_is_none_is_named_and_everything_wrong_is_told_at_once() {
         "must be one of Offered, Expired, CustomerAccepted, CustomerDeclined, Advanced, Archived";
     let types = "must be one of offer.created, offer.accepted, offer.declined, offer.expired, offer.advanced, \
                  offer.archived, buyer.created, offer.terms_replaced, partner.created, partner.updated, key.created, \
-                 key.expiry_set, key.revoked, application.created, buyer.read_in_full, webhook.created, webhook.updated, \\
-                 webhook.paused, webhook.resumed, webhook.secret_rotated, webhook.disabled, webhook.deleted, or several \\
+                 key.expiry_set, key.revoked, application.created, buyer.read_in_full, webhook.created, webhook.updated, \
+                 webhook.paused, webhook.resumed, webhook.secret_rotated, webhook.disabled, webhook.deleted, or several \
                  with commas between them";
     let offers = format!("{}/offers", application(1));
     for (path, name, value, problem) in [

@@ -1,8 +1,8 @@
 //! Which offers expire when. An entry of the index names offers whose expiries lie in the same tenth of a second.
 //!
-//! Offers get their entry when they are created, or get other terms. It stays when an offer reaches another status, so that an
-//! accept writes nothing for it, and is removed when it is due and its offers were looked at. So an entry may name offers that
-//! do not expire then, but an offer that does is always named: what the log says is due is found.
+//! Offers get their entry when they are created, or get other terms. It stays when an offer reaches another status, so
+//! that an accept writes nothing for it, and is removed when it is due and its offers were looked at. So an entry may
+//! name offers that do not expire then, but an offer that does is always named: what the log says is due is found.
 
 use super::EmbeddedStore;
 use super::base::Base;
@@ -75,8 +75,8 @@ pub(super) fn expires_in<T>(stored: &StoredOffer<T>) -> Option<i64> {
 }
 
 impl<I: Index, F: LogIo> Base<I, F> {
-    /// Adds those of changed offers that are to expire. One that is Offered was created or has other terms: nothing else
-    /// leads there.
+    /// Adds those of changed offers that are to expire. One that is Offered was created or has other terms: nothing
+    /// else leads there.
     pub(super) fn put_due(
         &self,
         offers: &HashMap<(ApplicationId, OfferId), StoredOffer<Place>>,
@@ -94,8 +94,8 @@ impl<I: Index, F: LogIo> Base<I, F> {
         Ok(())
     }
 
-    /// Entries of spans that are over at a moment, from the span of a place on, with so many offers or a few more; and whether
-    /// there may be more entries.
+    /// Entries of spans that are over at a moment, from the span of a place on, with so many offers or a few more; and
+    /// whether there may be more entries.
     pub(super) fn due(
         &self,
         after: Option<DueCursor>,

@@ -266,8 +266,8 @@ impl<R: FnMut(Finding)> Check<R> {
         Ok(())
     }
 
-    /// Checks that the index names each offer that is to expire, as the one that was rebuilt does, and names none that the
-    /// log does not hold. An entry stays when an offer gets another status or expiry, until it is due.
+    /// Checks that the index names each offer that is to expire, as the one that was rebuilt does, and names none that
+    /// the log does not hold. An entry stays when an offer gets another status or expiry, until it is due.
     fn due(&mut self, base: &Base<SledIndex, File>, rebuilt: &SledIndex) -> Result<(), Problem> {
         let stored = |(application, offer): &Ids| {
             let found = base.offer(ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));

@@ -102,8 +102,8 @@ const STEPS: [&str; 24] = [
     "CREATE INDEX calls_by_time ON calls (called_at)",
     // What the events of partners, keys, applications and endpoints say besides.
     "ALTER TABLE changes ADD COLUMN event_type text, ADD COLUMN key_id uuid, ADD COLUMN endpoint_id uuid",
-    // Offers by their expiry, to the microsecond. A row stays when the offer reaches another status or gets another expiry,
-    // until it is due: an index of the offers would be written by each accept.
+    // Offers by their expiry, to the microsecond. A row stays when the offer reaches another status or gets another
+    // expiry, until it is due: an index of the offers would be written by each accept.
     "CREATE TABLE offers_due (
         expiry_at timestamptz NOT NULL,
         application_id uuid NOT NULL,

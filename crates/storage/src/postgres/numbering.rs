@@ -59,7 +59,8 @@ impl Looks {
 }
 
 impl PostgresStore {
-    /// Numbers what is committed by now, but no more than about `enough`; returns the last sequence that was given, at least.
+    /// Numbers what is committed by now, but no more than about `enough`; returns the last sequence that was given, at
+    /// least.
     pub(super) async fn number(&self, enough: usize) -> Answer<i64> {
         let found = self.read_one(sql::CHANGES_WAIT, &[], rows::waiting).await?;
         let (some_wait, mut given) = found.ok_or(StoreError::Corrupt)?;
