@@ -50,7 +50,7 @@ use crate::webhook_secrets::SecretKeys;
 use lendpay_domain::Store;
 use lendpay_domain::log::Log;
 use lendpay_domain::webhook::Deliveries;
-use poem::{Endpoint, Response, Route};
+use poem::{Endpoint, Request, Response, Route};
 use poem_openapi::OpenApiService;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -143,22 +143,40 @@ pub fn operator_side<S: Store>(
     let (store_of, failures) = (Arc::clone(&store), Failures::default());
     let operator = Arc::new(Operator { store: store_of, operators, failures, log, feed, webhooks });
     let document = operator::document();
-    let (mut pages, mut routes) = document.pages().add(Route::new(), Side::Operator);
+    let (mut pages, mut pages_at) = document.pages().add(Route::new(), Side::Operator);
     if console {
-        pages = console::add(pages, &mut routes, &operator);
+        pages = console::add(pages, &mut pages_at, &operator);
     }
+    let mut routes = pages_at.clone();
     routes.extend(document.routes(Side::Operator));
     for batch in routes.iter_mut().filter(|route| route.template == PutOffers::PATH) {
         batch.body = PutOffers::BODY;
     }
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let inner = pages
+    let addresses = Routes(pages_at);
+    let operations = Route::new()
         .nest_no_strip("/operator", OpenApiService::new(operations(&operator, reason), "", ""))
         .nest_no_strip(
             "/health",
             OpenApiService::new(HealthApi { store: Arc::clone(&store), reason, stopping }, "", ""),
         )
         .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
-    let inner = Named { inner, hosts };
+    let inner = Named { inner: Inside { addresses, pages, operations }, hosts };
     Shell { inner, store, clock, limits, routes: Routes(routes), side: Side::Operator, counts, traces }
+}
+
+/// The pages beside the operations: of one router, what is nested at `/operator` would take `/operator/`.
+struct Inside {
+    addresses: Routes,
+    pages: Route,
+    operations: Route,
+}
+
+impl Endpoint for Inside {
+    type Output = Response;
+
+    async fn call(&self, request: Request) -> poem::Result<Response> {
+        let is_page = self.addresses.find(request.uri().path()).is_some();
+        if is_page { self.pages.call(request).await } else { self.operations.call(request).await }
+    }
 }

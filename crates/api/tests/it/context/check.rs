@@ -60,8 +60,8 @@ pub fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {
     let tag = answer.header("etag").map_or("", |_| ", ETag");
     assert_eq!(answer.every("access-control-expose-headers"), [format!("{EXPOSED}{tag}")], "{told}");
     assert_eq!(answer.every("x-content-type-options"), ["nosniff"], "{told}");
-    let is_page = PAGES.contains(&path) || path.starts_with("/guides/");
-    let kept = if is_page && matches!(answer.status, 200 | 304) { "no-cache" } else { "no-store" };
+    let page = PAGES.contains(&path) || path.starts_with("/guides/");
+    let kept = if page && matches!(answer.status, 200 | 304) { "no-cache" } else { "no-store" };
     assert_eq!(answer.every("cache-control"), [kept], "{told}");
     let ids = answer.every("x-request-id");
     assert_eq!(ids.len(), 1, "{told}");

@@ -8,6 +8,9 @@ pub(crate) struct GetWebhookApi<S>(pub Arc<Operator<S>>);
 
 pub(crate) struct GetWebhook;
 
+/// How many events are read to find the first that waits: a page may leave out some that the partner must not see.
+const FEW: usize = 100;
+
 #[derive(ApiResponse)]
 enum Found {
     /// The endpoint.
@@ -41,7 +44,7 @@ impl<S: Queries + Webhooks> GetWebhookApi<S> {
         let Webhook { endpoint, progress } = found.ok_or_else(|| not_found(Resource::Webhook))?;
         let waiting = match &progress {
             Some(progress) => {
-                let query = FindEvents { after: progress.cursor, limit: 1, filter: endpoint.filter() };
+                let query = FindEvents { after: progress.cursor, limit: FEW, filter: endpoint.filter() };
                 store.find_events(query).await?.events.into_iter().next()
             }
             None => None,
