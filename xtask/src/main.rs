@@ -6,7 +6,6 @@ mod browser;
 mod command;
 mod conformance;
 mod console;
-mod guide;
 mod guides;
 mod linters;
 mod openapi;
@@ -15,6 +14,7 @@ mod sdk;
 mod service;
 mod test_run;
 mod tools;
+mod webhook_guide;
 
 use std::process::ExitCode;
 
@@ -48,7 +48,7 @@ enum Chore {
         client: String,
     },
     /// Runs the programs of the guide on webhooks with the official libraries
-    Guide,
+    WebhookGuide,
     /// Walks through the pages in Chromium, and through pages that are broken on purpose; screenshots are in
     /// target/pages and target/console
     Browser,
@@ -133,7 +133,7 @@ fn run(shell: &Shell, chore: Chore) -> anyhow::Result<()> {
             needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             sdk::run(shell, &client)
         }
-        Chore::Guide => needs(Everyday).and_then(|()| guide::test(shell)),
+        Chore::WebhookGuide => needs(Everyday).and_then(|()| webhook_guide::test(shell)),
         Chore::Browser => {
             needs(Everyday).and_then(|()| needs(ClientsAndBrowser))?;
             browser::test(shell)

@@ -13,13 +13,13 @@ use crate::breaking;
 use crate::browser;
 use crate::command;
 use crate::conformance;
-use crate::guide;
 use crate::guides;
 use crate::linters;
 use crate::openapi::{self, Mode};
 use crate::report::{Entry, Outcome, summary};
 use crate::sdk;
 use crate::tools;
+use crate::webhook_guide;
 
 type Run = fn(&Shell) -> anyhow::Result<Outcome>;
 
@@ -52,7 +52,7 @@ const STEPS: &[Step] = &[
     step("linters", |shell| passed(linters::check(shell))),
     step("alerts", |shell| passed(alerts::check(shell))),
     step("breaking", breaking_changes),
-    step("guide", |shell| passed(guide::test(shell))),
+    slow("webhook guide", |shell| passed(webhook_guide::test(shell))),
     step("rustdoc", rustdoc),
     step("dependencies", dependencies),
     step("advisories", advisories),

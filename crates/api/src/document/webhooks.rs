@@ -177,8 +177,9 @@ fn subjects() -> impl Iterator<Item = Subject> {
     let of_offers = Status::ALL.iter().map(move |status| Subject::Offer { application, offer, status: *status });
     let endpoint = EndpointId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6b"));
     let steps = Step::ALL.into_iter().map(move |step| Subject::Webhook(endpoint, step));
+    let buyer = BuyerId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6a"));
     let others = [
-        Subject::Buyer(BuyerId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6a"))),
+        Subject::Buyer(buyer),
         Subject::Terms { application, offer },
         Subject::PartnerCreated,
         Subject::PartnerUpdated,
@@ -186,6 +187,7 @@ fn subjects() -> impl Iterator<Item = Subject> {
         Subject::KeyExpirySet(key),
         Subject::KeyRevoked(key),
         Subject::ApplicationCreated(application),
+        Subject::BuyerRead(buyer),
     ];
     of_offers.chain(others).chain(steps)
 }

@@ -252,9 +252,14 @@ fn links_lead_somewhere_and_anchors_are_unique() {
                 let to = if to.is_empty() { path } else { to };
                 if let Some(host) = to.strip_prefix("https://") {
                     assert!(
-                        ["www.rfc-editor.org/", "datatracker.ietf.org/", "www.standardwebhooks.com/"]
-                            .iter()
-                            .any(|known| host.starts_with(known)),
+                        [
+                            "www.rfc-editor.org/",
+                            "datatracker.ietf.org/",
+                            "www.standardwebhooks.com/",
+                            "github.com/standard-webhooks/"
+                        ]
+                        .iter()
+                        .any(|known| host.starts_with(known)),
                         "{link}"
                     );
                 } else if !(others.iter().any(|other| other == to)

@@ -15,7 +15,8 @@ fn named(text: &str) -> BTreeSet<&str> {
 fn every_metric_of_the_dashboard_and_the_alerts_is_there() {
     let directory = tempfile::tempdir().expect("a directory");
     let data = fill(directory.path(), 1);
-    let both = Both::start(directory.path(), &[]);
+    let keys = crate::operator_webhooks::keys(directory.path(), &"5a".repeat(32));
+    let both = Both::start(directory.path(), &["--secrets-key-file", keys.to_str().expect("UTF-8")]);
     let key = [("x-service-apikey", data.key.as_str())];
     assert_eq!(both.server.post("/payments/buyers", &key, "{}").expect("an answer").status, 201);
     // Some are there on one kind of store, or with TLS, only.

@@ -7,7 +7,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 /// A file with keys that this user alone can read.
-fn keys(directory: &Path, lines: &str) -> PathBuf {
+pub fn keys(directory: &Path, lines: &str) -> PathBuf {
     let file = directory.join("secrets.key");
     std::fs::write(&file, lines).expect("a file");
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
