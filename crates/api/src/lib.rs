@@ -33,6 +33,7 @@ mod rate_limit;
 mod refusal;
 mod request_body;
 pub mod sandbox;
+mod sealing;
 mod shell;
 mod side;
 mod tokens;

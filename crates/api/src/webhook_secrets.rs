@@ -1,6 +1,6 @@
 //! Secrets that deliveries of webhooks are signed with, and the keys that these are encrypted with in the store.
 
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use crate::sealing::{NONCE_LEN, SealingKey};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use lendpay_domain::EndpointId;
@@ -29,7 +29,7 @@ impl WebhookSecret {
 }
 
 /// The keys that secrets are encrypted with: AES-256-GCM. The first seals, all of them open.
-pub struct SecretKeys(Vec<LessSafeKey>);
+pub struct SecretKeys(Vec<SealingKey>);
 
 /// Why a list of keys cannot be used. Never quotes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,8 +60,7 @@ impl SecretKeys {
         let lines =
             (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !(line.is_empty() || line.starts_with('#')));
         let key = |(number, line): (usize, &str)| {
-            let key = crate::hex::read(line).ok_or(BadSecretKeys::Line(number))?;
-            Ok(LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &key).expect("32 bytes are a key")))
+            crate::hex::read(line).map(SealingKey::new).ok_or(BadSecretKeys::Line(number))
         };
         let keys: Vec<_> = lines.map(key).collect::<Result<_, _>>()?;
         if keys.is_empty() { Err(BadSecretKeys::None) } else { Ok(Self(keys)) }
@@ -69,22 +68,12 @@ impl SecretKeys {
 
     /// Encrypts an endpoint's secret. `nonce` is random.
     pub fn seal(&self, endpoint: EndpointId, secret: &WebhookSecret, nonce: [u8; NONCE_LEN]) -> Sealed {
-        let mut sealed = secret.0.to_vec();
-        self.0[0]
-            .seal_in_place_append_tag(Nonce::assume_unique_for_key(nonce), Aad::from(endpoint.to_bytes()), &mut sealed)
-            .expect("a secret is short");
-        Sealed::new([&nonce[..], &sealed].concat()).expect("a secret is short")
+        Sealed::new(self.0[0].seal(&endpoint.to_bytes(), &secret.0, nonce)).expect("a secret is short")
     }
 
     /// The bytes of an endpoint's secret; `None` if it is not one that a key of these has encrypted for this endpoint.
     pub fn open(&self, endpoint: EndpointId, sealed: &Sealed) -> Option<Vec<u8>> {
-        let (nonce, sealed) = sealed.bytes().split_first_chunk::<NONCE_LEN>()?;
-        self.0.iter().find_map(|key| {
-            let (nonce, mut secret) = (Nonce::assume_unique_for_key(*nonce), sealed.to_vec());
-            let length = key.open_in_place(nonce, Aad::from(endpoint.to_bytes()), &mut secret).ok()?.len();
-            secret.truncate(length);
-            Some(secret)
-        })
+        self.0.iter().find_map(|key| key.open(&endpoint.to_bytes(), sealed.bytes()))
     }
 }
 

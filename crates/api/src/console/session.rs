@@ -6,7 +6,7 @@
 
 use crate::operator_key::{PresentedKey, same};
 use crate::random;
-use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
+use crate::sealing::SealingKey;
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use lendpay_domain::Timestamp;
@@ -90,31 +90,20 @@ pub(super) fn is_token(cookie: &str, presented: &str) -> bool {
 }
 
 /// What seals the sessions of the key with this hash.
-fn cipher(hash: KeyHash) -> LessSafeKey {
-    let bytes = Sha256::new().chain_update(SESSION).chain_update(hash.to_bytes()).finalize();
-    LessSafeKey::new(UnboundKey::new(&AES_256_GCM, &bytes).expect("a digest has the length of a key"))
+fn cipher(hash: KeyHash) -> SealingKey {
+    SealingKey::new(Sha256::new().chain_update(SESSION).chain_update(hash.to_bytes()).finalize().into())
 }
 
 fn seal(key: &str, until: i64) -> String {
-    let nonce = random::nonce();
-    let mut text = [&until.to_be_bytes()[..], key.as_bytes()].concat();
-    let sealed = cipher(KeyHash::of(key)).seal_in_place_append_tag(
-        Nonce::assume_unique_for_key(nonce),
-        Aad::from(SESSION),
-        &mut text,
-    );
-    sealed.expect("a key is shorter than the cipher takes");
-    BASE64_URL_SAFE_NO_PAD.encode([&nonce[..], &text].concat())
+    let text = [&until.to_be_bytes()[..], key.as_bytes()].concat();
+    BASE64_URL_SAFE_NO_PAD.encode(cipher(KeyHash::of(key)).seal(SESSION, &text, random::nonce()))
 }
 
 /// The key inside, and until when the session holds, if it is that of one of these keys.
 fn open(cookie: &str, hashes: &[KeyHash]) -> Option<(String, i64)> {
     let bytes = BASE64_URL_SAFE_NO_PAD.decode(cookie).ok()?;
-    let (nonce, sealed) = bytes.split_first_chunk()?;
     hashes.iter().find_map(|hash| {
-        let mut sealed = sealed.to_vec();
-        let nonce = Nonce::assume_unique_for_key(*nonce);
-        let text = cipher(*hash).open_in_place(nonce, Aad::from(SESSION), &mut sealed).ok()?;
+        let text = cipher(*hash).open(SESSION, &bytes)?;
         let (until, key) = text.split_first_chunk()?;
         Some((String::from_utf8(key.to_vec()).ok()?, i64::from_be_bytes(*until)))
     })
