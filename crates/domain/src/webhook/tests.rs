@@ -34,6 +34,7 @@ fn all(p: u64) -> Vec<Event> {
         Subject::KeyExpirySet(key_id(p)),
         Subject::KeyRevoked(key_id(p)),
         Subject::ApplicationCreated(application),
+        Subject::BuyerRead(buyer_id(p)),
     ];
     let steps = Step::ALL.into_iter().map(|step| Subject::Webhook(endpoint_id(p), step));
     reached.chain(others).chain(steps).map(|subject| event(Some(partner(p)), subject)).collect()
