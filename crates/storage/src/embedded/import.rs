@@ -53,7 +53,8 @@ impl EmbeddedImport {
     /// See [`ImportError`].
     pub fn begin(path: &Path, options: EmbeddedOptions, merge: bool, now: Timestamp) -> Result<Self, ImportError> {
         let (disk, Opened { base, position, .. }) = open(path, options).map_err(|problem| open_error(path, problem))?;
-        if !merge && position != base.log.head.start() {
+        // An import of nothing, and a new history, leave a store empty.
+        if !merge && position.next != base.log.head.start().next {
             checkpoint(&base, &disk, position, State::Clean)?;
             return Err(ImportError::NotEmpty { place: format!("in {}", path.display()) });
         }

@@ -64,6 +64,17 @@ async fn an_import_that_does_not_end_leaves_nothing() {
     }
 }
 
+#[tokio::test]
+async fn a_store_into_which_nothing_was_imported_is_still_empty() {
+    let imported = exported().await;
+    let directory = empty();
+    for merge in [false, true] {
+        assert_eq!(import(directory.path(), Vec::new(), merge, at(5)).expect("works").added, 0);
+    }
+    let done = import(directory.path(), imported.clone(), false, at(5)).expect("is empty");
+    assert_eq!(done.added, imported.len() as u64);
+}
+
 /// An import is synced once, at its end: a power cut before that can lose any sector of it and keep later ones.
 #[tokio::test]
 async fn an_import_that_lost_a_sector_to_a_power_cut_is_rolled_back() {
