@@ -6,32 +6,18 @@
 const assert = require("node:assert/strict");
 const { randomUUID } = require("node:crypto");
 const { mkdirSync } = require("node:fs");
-const { createServer } = require("node:net");
-const axe = require("axe-core");
-const lighthouse = require("lighthouse/core/index.cjs");
-const { chromium } = require("playwright-core");
+const { watch } = require("./chromium.cjs");
+const { judge, launchForLighthouse, score } = require("./judges.cjs");
 
 const { LENDPAY_OPERATOR: base, LENDPAY_PARTNER: partnerBase, LENDPAY_OPERATOR_KEY: key, LENDPAY_SHOTS: shots } = process.env;
 const HOME = `${base}/operator/console`;
-
-// As root there is no sandbox; the rest keeps Chromium from calling its maker.
-const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
-];
-
-const SCREENS = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
-
-/** The least score of each category. */
-const LEAST = { accessibility: 0.95, "best-practices": 0.95 };
 
 /** The most clicks to what became of an operation, that to sign in included. */
 const CLICKS = 4;
 
 async function main() {
   const things = await fill();
-  const port = await freePort();
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: [...FLAGS, `--remote-debugging-port=${port}`] });
+  const { browser, port } = await launchForLighthouse();
   try {
     const clicks = await answerTheTelephone(browser, things);
     await byMouse(browser, things);
@@ -39,30 +25,18 @@ async function main() {
     const session = await signedIn(browser);
     const views = pages(things);
     for (const [name, view] of Object.entries(views)) {
-      for (const [screen, viewport] of Object.entries(SCREENS)) {
-        for (const colorScheme of ["light", "dark"]) {
-          await look(browser, name, view, screen, { viewport, colorScheme, storageState: session });
-        }
-      }
+      await look(browser, name, view, session);
     }
     const cookie = session.cookies.map(({ name, value }) => `${name}=${value}`).join("; ");
-    for (const [name, { path }] of Object.entries(views)) {
-      await score(name, HOME + path, port, name === "sign-in" ? {} : { Cookie: cookie });
+    for (const [name, { path, status }] of Object.entries(views)) {
+      const extraHeaders = name === "sign-in" ? {} : { Cookie: cookie };
+      const refused = status === undefined ? {} : { ignoreStatusCode: true, skipAudits: ["errors-in-console"] };
+      await score(name, HOME + path, port, { extraHeaders, ...refused });
     }
     return `${Object.keys(views).length} pages seen, ${clicks} clicks to what became of a call`;
   } finally {
     await browser.close();
   }
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 async function call(method, path, body) {
@@ -294,67 +268,19 @@ function pages({ partner, application, offers, operationId, buyer }) {
   };
 }
 
-/** Looks at a page on a screen. */
-async function look(browser, name, { path, then, status = 200 }, screen, options) {
-  const { storageState, ...screenOptions } = options;
-  const state = name === "sign-in" ? undefined : storageState;
-  const context = await browser.newContext({ ...screenOptions, storageState: state, reducedMotion: "reduce" });
+async function look(browser, name, { path, then, status = 200 }, session) {
+  const context = await browser.newContext({ storageState: name === "sign-in" ? undefined : session, reducedMotion: "reduce" });
   const page = await context.newPage();
   page.setDefaultTimeout(10_000);
-  const complaints = watch(page, status);
+  // Chromium itself says so of a page that is refused.
+  const complaints = watch(page, base, status >= 400 ? `status of ${status}` : undefined);
   const answer = await page.goto(HOME + path);
   assert.equal(answer.status(), status, path);
   await then?.(page);
   await page.waitForLoadState();
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  if (wide > 0) {
-    complaints.push(`it is ${wide} px wider than the screen`);
-  }
-  // The policy of the page stops every script, but not the one that drives the browser.
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  for (const { id, help, nodes } of violations) {
-    complaints.push(`axe-core ${id}: ${help}: ${nodes.map((node) => node.html).slice(0, 3).join(" ")}`);
-  }
-  await page.screenshot({ path: `${shots}/${name}-${screen}-${options.colorScheme}.png`, fullPage: true });
+  complaints.push(...(await judge(page, `${shots}/${name}`)));
   await context.close();
-  assert(complaints.length === 0, `${name} (${screen}, ${options.colorScheme}): ${complaints.join("\n")}`);
-}
-
-/** Notes what the page asks of other hosts, and what goes wrong in it. */
-function watch(page, status) {
-  const complaints = [];
-  page.on("request", (request) => {
-    const url = new URL(request.url());
-    if (url.protocol !== "data:" && url.origin !== base) {
-      complaints.push(`a request to another host: ${url.href}`);
-    }
-  });
-  page.on("pageerror", (error) => complaints.push(`an error in the page: ${error.message}`));
-  page.on("console", (message) => {
-    // Chromium itself says so of a page that is refused.
-    const expected = status >= 400 && message.text().includes(`status of ${status}`);
-    if (message.type() === "error" && !expected) {
-      complaints.push(`an error in the console: ${message.text()}`);
-    }
-  });
-  return complaints;
-}
-
-async function score(name, address, port, extraHeaders) {
-  const settings = {
-    port, extraHeaders, onlyCategories: Object.keys(LEAST), throttlingMethod: "provided", logLevel: "error",
-    ignoreStatusCode: true,
-  };
-  const { lhr } = await lighthouse(address, settings);
-  const scores = Object.entries(lhr.categories).map(([category, { score }]) => [category, score]);
-  const failed = Object.values(lhr.audits).filter(({ score, scoreDisplayMode: mode }) => mode === "binary" && score === 0);
-  console.log(`  ${name}: ${scores.map(([category, score]) => `${category} ${Math.round(score * 100)}`).join(", ")}`);
-  for (const [category, score] of scores) {
-    const why = failed.map(({ id }) => id).join(", ");
-    // A page that is refused has an error in the console of the browser.
-    assert(score >= LEAST[category] || name === "refused", `${name}: ${category} is ${score}: ${why}`);
-  }
+  assert(complaints.length === 0, `${name}: ${complaints.join("\n")}`);
 }
 
 mkdirSync(shots, { recursive: true });

@@ -5,18 +5,12 @@
 "use strict";
 
 const assert = require("node:assert/strict");
-const { chromium } = require("playwright-core");
+const { breakPage, launch, watch } = require("./chromium.cjs");
 
 const { LENDPAY_BASE: base, LENDPAY_KEY: key, LENDPAY_APPLICATION: application, LENDPAY_OFFER: offer } = process.env;
 
 const { paths } = require("../../openapi/partner.json");
 const OPERATIONS = Object.values(paths).flatMap((item) => Object.values(item).filter((method) => method.operationId)).length;
-
-// As root there is no sandbox; the rest keeps Chromium from calling its maker.
-const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
-];
 
 // Ways to break the page; each must be noticed.
 const BREAKAGES = {
@@ -32,60 +26,21 @@ const BREAKAGES = {
 
 async function main() {
   const breakage = process.argv[2];
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: FLAGS });
+  const browser = await launch();
   try {
     const page = await browser.newPage();
     page.setDefaultTimeout(breakage === undefined ? 30_000 : 10_000);
-    const complaints = watch(page);
+    // Chromium itself says so of the call without a key.
+    const complaints = watch(page, base, "the server responded with a status of 401");
     if (breakage !== undefined) {
-      await breakPage(page, breakage);
+      assert(BREAKAGES[breakage] !== undefined, "no such breakage");
+      await breakPage(page, "**/docs", BREAKAGES[breakage], breakage === "policy");
     }
     await walk(page).catch((error) => complaints.push(error.message));
     assert(complaints.length === 0, complaints.join("\n"));
   } finally {
     await browser.close();
   }
-}
-
-/** Notes what the page asks of other hosts, and what goes wrong in it. */
-function watch(page) {
-  const complaints = [];
-  page.on("request", (request) => {
-    const url = new URL(request.url());
-    if (!["data:", "blob:"].includes(url.protocol) && url.origin !== base) {
-      complaints.push(`a request to another host: ${url.href}`);
-    }
-  });
-  page.on("pageerror", (error) => complaints.push(`an error in the page: ${error.message}`));
-  page.on("console", (message) => {
-    // Chromium itself says so of the call without a key.
-    const expected = message.text().includes("the server responded with a status of 401");
-    if (message.type() === "error" && !expected) {
-      complaints.push(`an error in the console: ${message.text()}`);
-    }
-  });
-  return complaints;
-}
-
-async function breakPage(page, name) {
-  const breakage = BREAKAGES[name];
-  assert(breakage !== undefined, "no such breakage");
-  await page.route("**/docs", async (route) => {
-    const response = await route.fetch();
-    const html = await response.text();
-    const broken = breakage(html);
-    // A breakage that breaks nothing would prove nothing.
-    if (broken === html) {
-      console.error("the page has nothing of the kind to break");
-      process.exit(2);
-    }
-    const headers = response.headers();
-    // The policy stops what is not the page's own; the walk has to notice what is wrong without it, too.
-    if (name !== "policy") {
-      delete headers["content-security-policy"];
-    }
-    await route.fulfill({ response, headers, body: broken });
-  });
 }
 
 async function walk(page) {

@@ -7,26 +7,10 @@
 const assert = require("node:assert/strict");
 const { execFileSync } = require("node:child_process");
 const { mkdirSync } = require("node:fs");
-const { createServer } = require("node:net");
-const axe = require("axe-core");
-const lighthouse = require("lighthouse/core/index.cjs");
-const { chromium } = require("playwright-core");
+const { breakPage, watch } = require("./chromium.cjs");
+const { judge, launchForLighthouse, score } = require("./judges.cjs");
 
 const { LENDPAY_BASE: base, LENDPAY_START: start, LENDPAY_SHOTS: shots } = process.env;
-
-// As root there is no sandbox; the rest keeps Chromium from calling its maker.
-const FLAGS = [
-  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-  "--disable-component-update", "--disable-sync",
-];
-
-const SCREENS = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
-
-/** The least score of each category; what has none is reported only. */
-const LEAST = { accessibility: 0.95, "best-practices": 0.95, performance: 0 };
-
-/** A screenshot is not higher: Chromium takes no more of a page. */
-const HIGHEST = 16_000;
 
 // Ways to break the page; each must be noticed.
 const BREAKAGES = {
@@ -38,8 +22,7 @@ const BREAKAGES = {
 
 async function main() {
   const breakage = process.argv[2];
-  const port = await freePort();
-  const browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: [...FLAGS, `--remote-debugging-port=${port}`] });
+  const { browser, port } = await launchForLighthouse();
   try {
     const pages = breakage === undefined ? await contents(browser) : [start];
     for (const path of pages) {
@@ -47,7 +30,8 @@ async function main() {
     }
     if (breakage === undefined) {
       for (const path of pages) {
-        await score(path, port);
+        // The other pages have less in them than the reference.
+        await score(path, base + path, port, { speed: path === start || path.endsWith("/reference") });
       }
       if (start === "/") {
         await firstCall(browser);
@@ -57,16 +41,6 @@ async function main() {
   } finally {
     await browser.close();
   }
-}
-
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** The addresses of all pages but Swagger UI's: what the start page lists. */
@@ -79,90 +53,18 @@ async function contents(browser) {
   return paths.filter((path) => !path.endsWith("/docs"));
 }
 
-/** Looks at a page on every screen. */
 async function look(browser, path, breakage) {
   const page = await browser.newPage({ reducedMotion: "reduce" });
-  const complaints = watch(page);
+  const complaints = watch(page, base);
   if (breakage !== undefined) {
-    await breakPage(page, breakage);
+    assert(BREAKAGES[breakage] !== undefined, "no such breakage");
+    await breakPage(page, base + start, BREAKAGES[breakage]);
   }
   await page.goto(base + path);
-  // The policy of the page stops scripts that are not its own, but not the one that drives the browser.
-  await page.evaluate(axe.source);
-  for (const [screen, viewport] of Object.entries(SCREENS)) {
-    await page.setViewportSize(viewport);
-    for (const colorScheme of ["light", "dark"]) {
-      await page.emulateMedia({ colorScheme });
-      const found = await judge(page);
-      complaints.push(...found.map((complaint) => `${screen}, ${colorScheme}: ${complaint}`));
-      if (breakage === undefined) {
-        const name = path.replaceAll("/", "-").replace(/^-|-$/g, "") || "start";
-        const height = await page.evaluate(() => document.documentElement.scrollHeight);
-        const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(height, HIGHEST) };
-        await page.screenshot({ path: `${shots}/${name}-${screen}-${colorScheme}.png`, fullPage: true, clip });
-      }
-    }
-  }
+  const name = path.replaceAll("/", "-").replace(/^-|-$/g, "") || "start";
+  complaints.push(...(await judge(page, breakage === undefined ? `${shots}/${name}` : undefined)));
   await page.close();
   assert(complaints.length === 0, `${path}: ${complaints.join("\n")}`);
-}
-
-async function judge(page) {
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-  const { violations } = await page.evaluate(() => window.axe.run());
-  const broken = violations.map(({ id, help, nodes }) => {
-    return `axe-core ${id}: ${help}: ${nodes.map((node) => node.html).slice(0, 3).join(" ")}`;
-  });
-  return wide > 0 ? [`it is ${wide} px wider than the screen`, ...broken] : broken;
-}
-
-/** Notes what the page asks of other hosts, and what goes wrong in it. */
-function watch(page) {
-  const complaints = [];
-  page.on("request", (request) => {
-    const url = new URL(request.url());
-    if (url.protocol !== "data:" && url.origin !== base) {
-      complaints.push(`a request to another host: ${url.href}`);
-    }
-  });
-  page.on("pageerror", (error) => complaints.push(`an error in the page: ${error.message}`));
-  page.on("console", (message) => {
-    if (message.type() === "error") {
-      complaints.push(`an error in the console: ${message.text()}`);
-    }
-  });
-  return complaints;
-}
-
-async function breakPage(page, name) {
-  const breakage = BREAKAGES[name];
-  assert(breakage !== undefined, "no such breakage");
-  await page.route(base + start, async (route) => {
-    const response = await route.fetch();
-    const html = await response.text();
-    const broken = breakage(html);
-    // A breakage that breaks nothing would prove nothing.
-    if (broken === html) {
-      console.error("the page has nothing of the kind to break");
-      process.exit(2);
-    }
-    const headers = response.headers();
-    delete headers["content-security-policy"];
-    await route.fulfill({ response, headers, body: broken });
-  });
-}
-
-async function score(path, port) {
-  // Speed takes a trace, which takes long; the other pages have less than the reference.
-  const categories = Object.keys(LEAST).filter((name) => name !== "performance" || path === start || path.endsWith("/reference"));
-  const settings = { port, onlyCategories: categories, throttlingMethod: "provided", logLevel: "error", disableFullPageScreenshot: true };
-  const { lhr } = await lighthouse(base + path, settings);
-  const scores = Object.entries(lhr.categories).map(([name, { score }]) => [name, score]);
-  const failed = Object.values(lhr.audits).filter(({ score, scoreDisplayMode: mode }) => mode === "binary" && score === 0);
-  console.log(`  ${path}: ${scores.map(([name, score]) => `${name} ${Math.round(score * 100)}`).join(", ")}`);
-  for (const [name, score] of scores) {
-    assert(score >= LEAST[name], `${path}: ${name} is ${score}: ${failed.map(({ id }) => id).join(", ")}`);
-  }
 }
 
 /** From nothing but the start page to an accepted offer: the commands are copied from it, and run as they are. */

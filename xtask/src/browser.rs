@@ -1,6 +1,8 @@
 //! The pages in a real browser.
 
-use anyhow::bail;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context as _, ensure};
 use xshell::{Cmd, Shell, cmd};
 
 use crate::console;
@@ -30,11 +32,11 @@ const BREAKAGES_OF_PAGES: [(&str, &str); 4] = [
 /// Walks through the pages, then through pages that are broken on purpose: there the walk must fail.
 pub fn test(shell: &Shell) -> anyhow::Result<()> {
     let tools = NodeModules::find_or_install(shell)?;
+    let judges = NodeModules::for_pages(shell)?;
     // Each walk has a service of its own, so that none finds what another has left.
     walk(shell, &tools, &Demo::start(shell)?)?.run()?;
     let demo = Demo::start(shell)?;
     broken(&BREAKAGES, || walk(shell, &tools, &demo))?;
-    let judges = NodeModules::for_pages(shell)?;
     let look = |base: &str, start: &str| {
         let modules = std::env::join_paths([judges.folder(), tools.folder()])?;
         let shots = shell.current_dir().join("target/pages");
@@ -42,25 +44,49 @@ pub fn test(shell: &Shell) -> anyhow::Result<()> {
         anyhow::Ok(look.env("LENDPAY_BASE", base).env("LENDPAY_START", start))
     };
     demo.reset(shell)?;
-    look(&demo.base, "/")?.run()?;
-    broken(&BREAKAGES_OF_PAGES, || look(&demo.base, "/"))?;
     let service = Service::start(shell, &shell.current_dir().join("target/pages/data"))?;
-    look(&service.operator, "/operator/")?.run()?;
-    console::walk(shell, &tools, &judges)
+    let console = Service::start(shell, &shell.current_dir().join("target/console/data"))?;
+    let pages = [look(&demo.base, "/")?, look(&service.operator, "/operator/")?];
+    let walks = pages.into_iter().chain([console::walk(shell, &console, &tools, &judges)?]);
+    for (output, said) in together(walks)? {
+        print!("{}", String::from_utf8_lossy(&output.stdout));
+        ensure!(output.status.success(), "{said}");
+    }
+    broken(&BREAKAGES_OF_PAGES, || look(&demo.base, "/"))
 }
 
-/// Walks through pages that are broken on purpose: the walk must fail, and say why.
+/// Runs all at the same time. A walk waits for the browser more than it computes.
+fn together<'a>(walks: impl Iterator<Item = Cmd<'a>>) -> anyhow::Result<Vec<(Output, String)>> {
+    let start = |walk: Cmd| {
+        println!("$ {walk}");
+        Command::from(walk).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
+    };
+    let children = walks.map(start).collect::<Result<Vec<_>, _>>().context("cannot start node")?;
+    let outputs = children.into_iter().map(|child| {
+        let output = child.wait_with_output()?;
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        anyhow::Ok((output, said))
+    });
+    outputs.collect()
+}
+
+/// Walks through pages that are broken on purpose, two at a time: each walk must fail, and say why.
 fn broken<'a>(breakages: &[(&str, &str)], walk: impl Fn() -> anyhow::Result<Cmd<'a>>) -> anyhow::Result<()> {
-    for (breakage, words) in breakages {
-        let output = walk()?.arg(breakage).quiet().ignore_status().output()?;
-        let said = String::from_utf8_lossy(&output.stderr);
-        println!("  broken: {breakage:<13}{}", said.lines().next().unwrap_or_default());
-        // 2: the breakage itself has failed.
-        if output.status.code() != Some(1) {
-            bail!("the walk through a page with broken {breakage} ended with {}, not 1: {said}", output.status);
-        }
-        if !said.contains(*words) {
-            bail!("the walk through a page with broken {breakage} failed for another reason: {said}");
+    for pair in breakages.chunks(2) {
+        let walks = pair.iter().map(|(breakage, _)| anyhow::Ok(walk()?.arg(breakage)));
+        let outputs = together(walks.collect::<Result<Vec<_>, _>>()?.into_iter())?;
+        for ((breakage, words), (output, said)) in pair.iter().zip(outputs) {
+            println!("  broken: {breakage:<13}{}", said.lines().next().unwrap_or_default());
+            // 2: the breakage itself has failed.
+            ensure!(
+                output.status.code() == Some(1),
+                "the walk through a page with broken {breakage} ended with {}, not 1: {said}",
+                output.status
+            );
+            ensure!(
+                said.contains(words),
+                "the walk through a page with broken {breakage} failed for another reason: {said}"
+            );
         }
     }
     Ok(())

@@ -2,17 +2,21 @@
 
 use std::env;
 
-use xshell::{Shell, cmd};
+use xshell::{Cmd, Shell, cmd};
 
 use crate::service::{OPERATOR_KEY, Service};
 use crate::tools::npm::NodeModules;
 
-/// Walks through its pages; screenshots are in target/console.
-pub fn walk(shell: &Shell, tools: &NodeModules, judges: &NodeModules) -> anyhow::Result<()> {
-    let shots = shell.current_dir().join("target/console");
-    let service = Service::start(shell, &shots.join("data"))?;
+/// A walk through its pages; screenshots are in target/console.
+pub fn walk<'a>(
+    shell: &'a Shell,
+    service: &Service,
+    tools: &NodeModules,
+    judges: &NodeModules,
+) -> anyhow::Result<Cmd<'a>> {
     let modules = env::join_paths([judges.folder(), tools.folder()])?;
-    let walk = cmd!(shell, "node xtask/browser/console.cjs").env("NODE_PATH", modules).env("LENDPAY_SHOTS", shots);
+    let walk = cmd!(shell, "node xtask/browser/console.cjs").env("NODE_PATH", modules);
+    let walk = walk.env("LENDPAY_SHOTS", shell.current_dir().join("target/console"));
     let walk = walk.env("LENDPAY_OPERATOR", &service.operator).env("LENDPAY_PARTNER", &service.partner);
-    Ok(walk.env("LENDPAY_OPERATOR_KEY", OPERATOR_KEY).run()?)
+    Ok(walk.env("LENDPAY_OPERATOR_KEY", OPERATOR_KEY))
 }

@@ -1,7 +1,9 @@
 //! The service, running for as long as something is tried against it.
 
+use std::fs::Permissions;
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -109,6 +111,7 @@ impl Service {
         serve.args(SHORT_WAITS);
         serve.args(["--operator-listen", &operator.to_string(), "--operator-key", OPERATOR_KEY]);
         serve.arg("--store").arg(format!("sled:{}", data.display()));
+        serve.arg("--secrets-key-file").arg(secrets_key(data)?);
         let mut process = Process(serve.spawn().context("cannot start the service")?);
         let end = Instant::now() + Duration::from_secs(60);
         while TcpStream::connect(operator).is_err() {
@@ -117,6 +120,15 @@ impl Service {
         }
         Ok(Self { _process: process, operator: format!("http://{operator}"), partner: format!("http://{partner}") })
     }
+}
+
+/// A file beside the store with the key of webhooks' secrets, which nobody else may read.
+fn secrets_key(data: &Path) -> anyhow::Result<PathBuf> {
+    let path = data.with_extension("key");
+    std::fs::create_dir_all(data.parent().context("the store has no folder")?)?;
+    std::fs::write(&path, "5e".repeat(32))?;
+    std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
+    Ok(path)
 }
 
 /// Builds the binary; it gets no settings of ours.

@@ -79,7 +79,9 @@ fn run_steps(shell: &Shell, steps: &[&Step]) -> anyhow::Result<()> {
             // Here and not at the very end: a long diff would push the table out of sight.
             println!("error: {error:#}");
         }
-        Entry { name: step.name, result, took: begin.elapsed() }
+        let took = begin.elapsed();
+        println!("{} took {} s", step.name, took.as_secs());
+        Entry { name: step.name, result, took }
     };
     let ran: Vec<_> = steps.iter().map(run_one).collect();
     println!("\n{}", summary(&ran));

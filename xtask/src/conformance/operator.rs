@@ -67,6 +67,10 @@ fn seeded(service: &Service) -> anyhow::Result<Vec<(&'static str, String)>> {
     };
     ask(&format!("/lending/applications/{APPLICATION}/offers/{accepted}/accept"), "")?;
     let buyer = ask("/payments/buyers", "{}")?;
+    let endpoint = || {
+        let body = r#"{"url":"https://receiver.example/lendpay","types":["offer.accepted"]}"#;
+        text(&operate("POST", "webhooks", body)?, "endpointId")
+    };
     Ok(vec![
         ("LENDPAY_OPERATOR_KEY", OPERATOR_KEY.to_owned()),
         ("LENDPAY_PARTNER", PARTNER.to_owned()),
@@ -77,5 +81,7 @@ fn seeded(service: &Service) -> anyhow::Result<Vec<(&'static str, String)>> {
         ("LENDPAY_TO_ADVANCE", accepted),
         ("LENDPAY_TO_ARCHIVE", archived),
         ("LENDPAY_BUYER", text(&buyer, "id")?),
+        ("LENDPAY_ENDPOINT", endpoint()?),
+        ("LENDPAY_TO_DELETE", endpoint()?),
     ])
 }
