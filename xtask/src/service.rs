@@ -1,5 +1,6 @@
 //! The service, running for as long as something is tried against it.
 
+use std::fs::File;
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
@@ -39,8 +40,17 @@ pub struct Demo {
 impl Demo {
     /// Builds the binary and starts it on a free port.
     pub fn start(shell: &Shell) -> anyhow::Result<Self> {
-        let mut demo = lendpay(shell)?;
-        demo.args(["demo", "--listen", "127.0.0.1:0", "--log", "warn", "--rate-limit", "off"]);
+        Self::ready(demo(shell)?.args(["--log", "warn"]))
+    }
+
+    /// The same, with a line in a file for each request.
+    pub fn logging(shell: &Shell, file: &Path) -> anyhow::Result<Self> {
+        let log = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+        let mut demo = demo(shell)?;
+        Self::ready(demo.args(["--log", "warn,lendpay::request=info", "--log-format", "json"]).stderr(log))
+    }
+
+    fn ready(demo: &mut Command) -> anyhow::Result<Self> {
         let mut process = Process(demo.stdout(Stdio::piped()).spawn().context("cannot start the demo")?);
         let screen = process.0.stdout.take().context("the demo's output is not piped")?;
         let (base, key, application) = Default::default();
@@ -112,6 +122,13 @@ impl Service {
         }
         Ok(Self { _process: process, operator: format!("http://{operator}"), partner: format!("http://{partner}") })
     }
+}
+
+/// The command that runs a demo on a free port.
+fn demo(shell: &Shell) -> anyhow::Result<Command> {
+    let mut demo = lendpay(shell)?;
+    demo.args(["demo", "--listen", "127.0.0.1:0", "--rate-limit", "off"]);
+    Ok(demo)
 }
 
 /// Builds the binary; it gets no settings of ours.

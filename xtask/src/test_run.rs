@@ -55,7 +55,7 @@ const STEPS: &[Step] = &[
     step("advisories", advisories),
     slow("conformance", |shell| passed(conformance::test(shell, conformance::SEED))),
     slow("browser", |shell| passed(browser::test(shell))),
-    slow("clients", |shell| passed(sdk::test(shell))),
+    slow("clients", |shell| passed(sdk::test(shell, Mode::Check))),
 ];
 
 /// For how many seconds the advisory database may take to come.

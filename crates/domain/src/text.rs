@@ -68,19 +68,25 @@ pub fn stored(text: &str, max: usize) -> Result<String, TextError> {
     Ok(text.to_owned())
 }
 
-/// The name of a partner or of a key: 1–256 characters.
+/// The most characters of a name.
+pub const NAME_MAX: usize = 256;
+
+/// The most characters of a text that says less than a name: a number, a kind.
+pub const SHORT_MAX: usize = 64;
+
+/// The name of a partner or of a key: at most [`NAME_MAX`] characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name(String);
 
 impl Name {
     /// Trims and checks a text that somebody sends.
     pub fn from_input(text: &str) -> Result<Self, TextError> {
-        input(text, 256).map(Self)
+        input(text, NAME_MAX).map(Self)
     }
 
     /// Trims and checks a text that may have been stored before a rule for input was added.
     pub fn parse(text: &str) -> Result<Self, TextError> {
-        stored(text, 256).map(Self)
+        stored(text, NAME_MAX).map(Self)
     }
 
     /// The name.

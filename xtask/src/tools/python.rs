@@ -19,12 +19,18 @@ pub const VALIDATOR: PythonTool =
 /// The generator of clients, and what its Python client needs.
 pub const SDK: PythonTool = PythonTool { name: "sdk", requirements: include_str!("../../tools/sdk.txt") };
 
+/// Another generator of clients for Python, and mypy.
+pub const HTTPX: PythonTool = PythonTool {
+    name: "openapi-python-client",
+    requirements: include_str!("../../tools/openapi-python-client.txt"),
+};
+
 /// The attacker of the running service.
 pub const SCHEMATHESIS: PythonTool =
     PythonTool { name: "schemathesis", requirements: include_str!("../../tools/schemathesis.txt") };
 
 #[cfg(test)]
-const ALL: &[PythonTool] = &[VALIDATOR, SDK, SCHEMATHESIS];
+const ALL: &[PythonTool] = &[VALIDATOR, SDK, HTTPX, SCHEMATHESIS];
 
 impl PythonTool {
     /// The folder of the programs in its virtual environment, which is made when it is not there.

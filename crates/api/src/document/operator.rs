@@ -18,7 +18,7 @@ use lendpay_domain::query::{FindApplications, FindBuyers, FindPartners};
 use poem_openapi::OpenApiService;
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "2.0.0";
+const VERSION: &str = "3.0.0";
 
 const DESCRIPTION: &str = "\
 The operator's side of Lendpay: make partners and their keys, feed offers in, read what happened, move the data.

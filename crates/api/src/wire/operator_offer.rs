@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 /// What is offered.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "PutOfferRequest")]
 pub struct NewOffer {
     /// Free text that describes the offer: 1 to 2,000 characters.
     pub details: String,
@@ -34,6 +34,7 @@ pub struct NewOffer {
     /// The sum that is lent. Absent or null: not fixed yet.
     #[oai(nullable)]
     pub amount: Option<f64>,
+    #[oai(nullable)]
     pub duration: Option<Duration>,
 }
 

@@ -58,7 +58,8 @@ fn payload() -> &'static Value {
 fn the_document_is_openapi_3_0_3_at_any_host() {
     let document = &document().value;
     assert_eq!(document["openapi"], "3.0.3");
-    assert_eq!(document["servers"], json!([{ "url": "/" }]));
+    let servers = document["servers"].as_array().expect("servers");
+    assert_eq!(servers.iter().map(|server| &server["url"]).collect::<Vec<_>>(), ["/"]);
     let version: Vec<_> = document["info"]["version"].as_str().expect("a version").split('.').collect();
     assert!(version.len() == 3 && version.iter().all(|part| part.parse::<u32>().is_ok()), "semantic: {version:?}");
 }

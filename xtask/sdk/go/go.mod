@@ -1,0 +1,3 @@
+module lendpay.example/program
+
+go 1.19
