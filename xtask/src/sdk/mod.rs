@@ -63,14 +63,14 @@ const CLIENTS: [Client; 8] = [
     Client {
         name: "typescript",
         generator: "openapi-typescript, openapi-fetch",
-        strict: "tsc --strict and all further checks",
+        strict: "tsc --strict and further checks",
         generate: typescript::generate_types,
         test: typescript::test_types,
     },
     Client {
         name: "typescript-zod",
         generator: "@hey-api/openapi-ts, zod",
-        strict: "tsc --strict and all further checks; zod at each answer",
+        strict: "tsc --strict and further checks; zod at each answer",
         generate: typescript::generate_zod,
         test: typescript::test_zod,
     },
@@ -138,6 +138,17 @@ impl Client {
     }
 }
 
+/// Warnings of openapi-generator that the document cannot help.
+const NOT_OURS: [&str; 4] = [
+    // `type` is a word of the language, and the contract's name of a field.
+    "type (reserved word) cannot be used as",
+    // The body that AcceptOffer and DeclineOffer ignore may be anything, and its schema is none of the components.
+    "Failed to get the schema name: null",
+    "Ignoring complex example on request body",
+    // Of sets of texts, for which it needs no import.
+    "Failed to lookup model in createImportMapOfSet str",
+];
+
 /// Runs openapi-generator: one generator with its options, into a folder.
 fn openapi_generator(shell: &Shell, generator: &str, options: &str, folder: &Path) -> anyhow::Result<()> {
     let program = SDK.find_or_install(shell)?.join("openapi-generator-cli");
@@ -150,7 +161,8 @@ fn openapi_generator(shell: &Shell, generator: &str, options: &str, folder: &Pat
     let output = generate.quiet().ignore_status().output()?;
     let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
     // It prints a line for each file, and its warnings among them.
-    let warnings: Vec<_> = said.lines().filter(|line| line.contains(" WARN ")).collect();
+    let ours = |line: &&str| line.contains(" WARN ") && !NOT_OURS.iter().any(|known| line.contains(known));
+    let warnings: Vec<_> = said.lines().filter(ours).collect();
     ensure!(output.status.success(), "openapi-generator failed: {said}");
     ensure!(warnings.is_empty(), "openapi-generator warns:\n{}", warnings.join("\n"));
     Ok(())

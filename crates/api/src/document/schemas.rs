@@ -2,7 +2,7 @@
 //! bounds and examples.
 
 use super::facts;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 /// The schemas whose required members the contract names (1.2). All other answers have all their members.
@@ -15,9 +15,6 @@ const NAMED_INTEGERS: [(&str, &[&str]); 1] = [("BuyerType", &["COMPANY"])];
 pub(super) fn complete(document: &mut Value, strict: bool) {
     let sent = reached(document, "requestBody");
     let answered = reached(document, "responses");
-    let kinds: Map<_, _> = members(&document["components"]["schemas"])
-        .map(|(name, schema)| (name.clone(), schema["type"].clone()))
-        .collect();
     let schemas = document["components"]["schemas"].as_object_mut().into_iter().flatten();
     for (name, schema) in schemas {
         let Some(schema) = schema.as_object_mut() else { continue };
@@ -32,7 +29,7 @@ pub(super) fn complete(document: &mut Value, strict: bool) {
         let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
         let all: Vec<_> = properties.iter().flat_map(|properties| properties.keys().cloned()).collect();
         for (property, schema) in properties.into_iter().flatten() {
-            refer(schema, &kinds);
+            refer(schema);
             // What is named elsewhere has its bounds there.
             let own = schema.as_object_mut().filter(|schema| !schema.contains_key("$ref") && !schema.contains_key("allOf"));
             own.into_iter().for_each(|schema| schema.extend(facts::of(name, property, is_sent)));
@@ -48,16 +45,15 @@ pub(super) fn complete(document: &mut Value, strict: bool) {
     }
 }
 
-/// Says of a property that it is of a named schema. A description beside a bare `$ref` has no place in OpenAPI 3.0; a
-/// schema that may be null says so around the `$ref`, with its type, and is never null itself.
-fn refer(property: &mut Value, kinds: &Map<String, Value>) {
+/// Says of a property that it is of a named schema. A description beside a bare `$ref` has no place in OpenAPI 3.0. What may
+/// be null says so around the `$ref`, in the form that most generators read (openapi/README.md).
+fn refer(property: &mut Value) {
     let Some(reference) = property["allOf"][0]["$ref"].as_str().map(str::to_owned) else { return };
     if property["nullable"] != true {
         *property = json!({ "$ref": reference });
         return;
     }
-    let kind = reference.rsplit('/').next().and_then(|name| kinds.get(name)).expect("a reference leads to a schema");
-    let mut around = json!({ "type": kind, "nullable": true, "allOf": [{ "$ref": reference }] });
+    let mut around = json!({ "nullable": true, "allOf": [{ "$ref": reference }] });
     if let Some(text) = property.get("description") {
         around["description"] = text.clone();
     }
@@ -124,9 +120,8 @@ mod tests {
 
     #[test]
     fn a_reference_is_null_where_it_stands() {
-        let kinds = json!({ "Duration": "string" });
         let referred = |mut property: Value| {
-            refer(&mut property, kinds.as_object().expect("an object"));
+            refer(&mut property);
             property
         };
         let reference = json!({ "$ref": "#/components/schemas/Duration" });
@@ -134,6 +129,6 @@ mod tests {
         assert_eq!(referred(reference.clone()), reference);
         assert_eq!(referred(json!({ "description": "How long.", "allOf": [reference, text] })), reference);
         let nullable = json!({ "nullable": true, "allOf": [reference, { "nullable": true }] });
-        assert_eq!(referred(nullable), json!({ "type": "string", "nullable": true, "allOf": [reference] }));
+        assert_eq!(referred(nullable), json!({ "nullable": true, "allOf": [reference] }));
     }
 }

@@ -25,6 +25,7 @@ pub struct NewBuyer {
     /// The country that the company is registered in: ISO 3166-1 alpha-2.
     #[oai(nullable)]
     pub country_code: Option<String>,
+    /// The kind of the buyer.
     #[oai(rename = "type", nullable)]
     pub kind: Option<BuyerType>,
     pub bank_account: Option<NewBankAccount>,
@@ -83,9 +84,11 @@ pub struct Buyer {
     /// The country that the company is registered in: ISO 3166-1 alpha-2, upper case.
     #[oai(nullable)]
     pub country_code: Option<String>,
+    /// The kind of the buyer; null when it was not said.
     #[oai(rename = "type", nullable)]
     #[serde(rename = "type")]
     pub kind: Option<BuyerType>,
+    /// Its bank account; null when there is none.
     #[oai(nullable)]
     pub bank_account: Option<MaskedAccount>,
     /// When the buyer was registered, in UTC.

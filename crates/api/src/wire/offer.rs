@@ -36,6 +36,7 @@ pub struct Offer {
     /// not fixed.
     #[oai(nullable)]
     pub amount: Option<f64>,
+    /// How long the loan runs; null while it is not fixed.
     #[oai(nullable)]
     pub duration: Option<Duration>,
     /// When the status last changed, in UTC.

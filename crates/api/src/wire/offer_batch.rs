@@ -165,6 +165,7 @@ pub struct BatchedAnswer {
     #[oai(nullable)]
     pub offer_id: Option<Uuid>,
     pub result: BatchResult,
+    /// Why it failed; null when it did not.
     #[oai(nullable)]
     pub failure: Option<BatchFailure>,
 }

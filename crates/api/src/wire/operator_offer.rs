@@ -34,6 +34,7 @@ pub struct NewOffer {
     /// The sum that is lent. Absent or null: not fixed yet.
     #[oai(nullable)]
     pub amount: Option<f64>,
+    /// How long the loan runs. Absent or null: not fixed yet.
     #[oai(nullable)]
     pub duration: Option<Duration>,
 }

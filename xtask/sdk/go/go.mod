@@ -1,3 +1,0 @@
-module lendpay.example/program
-
-go 1.19
