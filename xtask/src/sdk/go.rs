@@ -16,7 +16,8 @@ fn program(folder: &Path) -> PathBuf {
 }
 
 pub fn generate(shell: &Shell, folder: &Path) -> anyhow::Result<()> {
-    let options = "packageName=lendpay,isGoSubmodule=true,withGoMod=false,enumClassPrefix=true,hideGenerationTimestamp=true";
+    let options =
+        "packageName=lendpay,isGoSubmodule=true,withGoMod=false,enumClassPrefix=true,hideGenerationTimestamp=true";
     openapi_generator(shell, "go", options, &program(folder).join("lendpay"))?;
     // A test of each operation, which only the generator could run.
     Ok(shell.remove_path(program(folder).join("lendpay/test"))?)

@@ -81,7 +81,13 @@ const CLIENTS: [Client; 8] = [
         generate: rust::generate,
         test: rust::test,
     },
-    Client { name: "go", generator: "openapi-generator `go`", strict: "go vet", generate: go::generate, test: go::test },
+    Client {
+        name: "go",
+        generator: "openapi-generator `go`",
+        strict: "go vet",
+        generate: go::generate,
+        test: go::test,
+    },
 ];
 
 /// What stands for all of them, each generated, compiled at its strictest, and run against the service.

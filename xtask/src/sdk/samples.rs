@@ -44,7 +44,8 @@ pub fn test(shell: &Shell, demo: &Demo, log: &Path, document: &Value) -> anyhow:
         for operation in &operations {
             let samples = operation["x-codeSamples"].as_array().into_iter().flatten();
             let source = samples.filter(|sample| sample["lang"] == name).find_map(|sample| sample["source"].as_str());
-            let (id, source) = operation["operationId"].as_str().zip(source).with_context(|| format!("no code in {name}"))?;
+            let (id, source) =
+                operation["operationId"].as_str().zip(source).with_context(|| format!("no code in {name}"))?;
             shell.write_file(folder.join(format!("{id}.{extension}")), source.replace(NEUTRAL, &demo.base))?;
             calls.push(id);
         }
@@ -76,7 +77,8 @@ fn types(shell: &Shell, folder: &Path) -> anyhow::Result<()> {
     shell.write_file(folder.join("package.json"), "{ \"private\": true, \"type\": \"module\" }\n")?;
     let _there = shell.push_dir(folder);
     let (tsc, options) = (tools.program("tsc"), ["--strict", "--target", "es2022", "--module", "nodenext"]);
-    let files: Vec<_> = shell.read_dir(".")?.into_iter().filter(|file| file.extension().is_some_and(|it| it == "ts")).collect();
+    let files: Vec<_> =
+        shell.read_dir(".")?.into_iter().filter(|file| file.extension().is_some_and(|it| it == "ts")).collect();
     Ok(cmd!(shell, "{tsc} {options...} --moduleDetection force --types node {files...}").run()?)
 }
 

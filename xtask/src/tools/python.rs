@@ -20,10 +20,8 @@ pub const VALIDATOR: PythonTool =
 pub const SDK: PythonTool = PythonTool { name: "sdk", requirements: include_str!("../../tools/sdk.txt") };
 
 /// Another generator of clients for Python, and mypy.
-pub const HTTPX: PythonTool = PythonTool {
-    name: "openapi-python-client",
-    requirements: include_str!("../../tools/openapi-python-client.txt"),
-};
+pub const HTTPX: PythonTool =
+    PythonTool { name: "openapi-python-client", requirements: include_str!("../../tools/openapi-python-client.txt") };
 
 /// The attacker of the running service.
 pub const SCHEMATHESIS: PythonTool =

@@ -127,14 +127,14 @@ fn example(schema: &str, property: &str) -> Option<Value> {
         (_, "annualPercentageRate") => 0.0905.into(),
         (_, "interestRate") => 0.085.into(),
         (_, "expiryAt") => "2022-06-27T12:15:44Z".into(),
-        (_, "redirectUrl") => {
-            "https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce".into()
-        }
+        (_, "redirectUrl") => "https://onboarding.example/loans/3e7b118e-bb4c-4e4b-981d-a62526cbbdce".into(),
         (_, "amount") => 25_000.55.into(),
         (_, "expiresAt") => "2030-01-01T00:00:00Z".into(),
-        (_, "statusChangedAt" | "createdAt" | "occurredAt" | "receivedAt" | "date" | "asOf" | "lastUsedAt" | "revokedAt") => {
-            MOMENT.into()
-        }
+        (
+            _,
+            "statusChangedAt" | "createdAt" | "occurredAt" | "receivedAt" | "date" | "asOf" | "lastUsedAt"
+            | "revokedAt",
+        ) => MOMENT.into(),
         (_, "sequence") => 41.into(),
         (_, "actor") => format!("key:{}", KEYS[0].id).into(),
         (_, "operationId") => "4bf92f3577b34da6a3ce929d0e0e4736".into(),
@@ -192,7 +192,12 @@ mod tests {
             ("sortCode", true, vec!["202015".into(), "20-20-15".into(), "20 20 15".into()], vec![digits(5), digits(7)]),
             ("accountNumber", true, vec!["1".into(), digits(AccountNumber::MAX)], vec![digits(35), "12-34".into()]),
             ("bic", true, vec!["BUKBGB22".into(), "bukbgb22xxx".into()], vec!["BUKBGB2".into(), "BUKBGB22X".into()]),
-            ("iban", true, vec!["GB33BUKB20201555555555".into(), "gb33 bukb 2020 1555 5555 55".into()], vec!["GB".into()]),
+            (
+                "iban",
+                true,
+                vec!["GB33BUKB20201555555555".into(), "gb33 bukb 2020 1555 5555 55".into()],
+                vec!["GB".into()],
+            ),
             ("iban", true, vec!["MT84MALT011000012345MTLCAST001S".into()], vec!["GB33-BUKB-2020-1555-5555-55".into()]),
         ] {
             let schema = jsonschema::validator_for(&bounds(property)).expect("a schema");

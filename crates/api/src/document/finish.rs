@@ -78,7 +78,8 @@ fn example<O: Operation>(failure: &Failure) -> Example {
 /// Says whom a server is for, and what it is.
 fn name_server(server: &mut Value, internal: bool) {
     let whose = if internal { "operators" } else { "partners" };
-    server["description"] = format!("The service that serves this document to {whose}: production, or a sandbox").into();
+    server["description"] =
+        format!("The service that serves this document to {whose}: production, or a sandbox").into();
     server["x-internal"] = internal.into();
 }
 

@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn a_servers_own_token_url_is_the_only_difference() {
-        let (committed, mut with) = (partner::document(), partner::served(None, Some("https://id.example/token?a=\"b\"")));
+        let (committed, mut with) =
+            (partner::document(), partner::served(None, Some("https://id.example/token?a=\"b\"")));
         let flow = &mut with.value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"];
         assert_eq!(flow["tokenUrl"], "https://id.example/token?a=\"b\"");
         flow["tokenUrl"] = "https://auth.example/oauth/token".into();

@@ -38,9 +38,10 @@ struct Call {
 
 impl Call {
     fn new(ordinary: &Ordinary, base: &str) -> Self {
-        let path = ordinary.ids.iter().fold(ordinary.path.to_owned(), |path, (name, id)| {
-            path.replace(&format!("{{{name}}}"), id)
-        });
+        let path = ordinary
+            .ids
+            .iter()
+            .fold(ordinary.path.to_owned(), |path, (name, id)| path.replace(&format!("{{{name}}}"), id));
         let headers = match ordinary.body {
             "" => Vec::new(),
             _ => vec![("Content-Type", "application/json"), ("Idempotency-Key", IDEMPOTENCY_KEY)],
@@ -56,10 +57,8 @@ impl Call {
 
     fn curl(&self) -> String {
         let Self { method, url, .. } = self;
-        let lines = self.lines(
-            |name, value| format!(" \\\n  -H \"{name}: {value}\""),
-            |body| format!(" \\\n  -d '{body}'"),
-        );
+        let lines =
+            self.lines(|name, value| format!(" \\\n  -H \"{name}: {value}\""), |body| format!(" \\\n  -d '{body}'"));
         format!("curl -X {method} {url} \\\n  -H \"X-Service-ApiKey: ${KEY}\"{lines}\n")
     }
 
@@ -77,7 +76,8 @@ impl Call {
 
     fn java(&self) -> String {
         let Self { method, url, body, .. } = self;
-        let headers = self.lines(|name, value| format!("            .header(\"{name}\", \"{value}\")\n"), |_| String::new());
+        let headers =
+            self.lines(|name, value| format!("            .header(\"{name}\", \"{value}\")\n"), |_| String::new());
         let body = match *body {
             "" => "noBody()".to_owned(),
             body => format!("ofString({})", quoted(body)),
@@ -125,7 +125,8 @@ impl Call {
 
     fn go(&self) -> String {
         let Self { method, url, body, .. } = self;
-        let headers = self.lines(|name, value| format!("\trequest.Header.Set(\"{name}\", \"{value}\")\n"), |_| String::new());
+        let headers =
+            self.lines(|name, value| format!("\trequest.Header.Set(\"{name}\", \"{value}\")\n"), |_| String::new());
         let (import, body) = match *body {
             "" => ("", "nil".to_owned()),
             body => ("\t\"strings\"\n", format!("strings.NewReader(`{body}`)")),
@@ -159,7 +160,11 @@ mod tests {
             assert_eq!(samples.len(), 6);
             for sample in samples {
                 let source = sample["source"].as_str().expect("a text");
-                assert!(source.contains(BASE) && source.contains(KEY) && !source.contains('{'.to_string().repeat(3).as_str()));
+                assert!(
+                    source.contains(BASE)
+                        && source.contains(KEY)
+                        && !source.contains('{'.to_string().repeat(3).as_str())
+                );
                 assert_eq!(source.contains(IDEMPOTENCY_KEY), !ordinary.body.is_empty(), "{source}");
             }
         }

@@ -31,7 +31,8 @@ pub(super) fn complete(document: &mut Value, strict: bool) {
         for (property, schema) in properties.into_iter().flatten() {
             refer(schema);
             // What is named elsewhere has its bounds there.
-            let own = schema.as_object_mut().filter(|schema| !schema.contains_key("$ref") && !schema.contains_key("allOf"));
+            let own =
+                schema.as_object_mut().filter(|schema| !schema.contains_key("$ref") && !schema.contains_key("allOf"));
             own.into_iter().for_each(|schema| schema.extend(facts::of(name, property, is_sent)));
         }
         if all.is_empty() {
@@ -89,7 +90,8 @@ fn reached(document: &Value, part: &str) -> BTreeSet<String> {
     let operations = members(&document["paths"]).flat_map(|(_, path)| members(path));
     let mut open: Vec<&Value> = operations.map(|(_, operation)| &operation[part]).collect();
     while let Some(value) = open.pop() {
-        if let Some(name) = value["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/")) {
+        if let Some(name) = value["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/"))
+        {
             if found.insert(name.to_owned()) {
                 open.push(&document["components"]["schemas"][name]);
             }

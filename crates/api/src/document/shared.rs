@@ -150,7 +150,8 @@ mod tests {
         let mut shared = whole.clone();
         share(&mut shared);
         let components = &shared["components"];
-        let names = |kind: &str| components[kind].as_object().map_or(vec![], |all| all.keys().map(String::as_str).collect());
+        let names =
+            |kind: &str| components[kind].as_object().map_or(vec![], |all| all.keys().map(String::as_str).collect());
         assert_eq!(names("examples"), ["AreaNone", "AreaOther"]);
         assert_eq!(names("headers"), ["X-Id"]);
         assert_eq!(names("parameters"), ["limit"]);

@@ -1,7 +1,7 @@
 //! The generated Rust client against the running service: every kind of answer, read through its types.
 
 use lendpay_partner::types::{
-    BankAccount, BuyerType, CreateBuyerIdempotencyKey, LendingError, CreateBuyerRequest, OfferStatus, OfferType,
+    BankAccount, BuyerType, CreateBuyerIdempotencyKey, CreateBuyerRequest, LendingError, OfferStatus, OfferType,
 };
 use lendpay_partner::{Client, Error};
 use reqwest::StatusCode;
