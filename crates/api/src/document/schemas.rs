@@ -90,11 +90,11 @@ fn reached(document: &Value, part: &str) -> BTreeSet<String> {
     let operations = members(&document["paths"]).flat_map(|(_, path)| members(path));
     let mut open: Vec<&Value> = operations.map(|(_, operation)| &operation[part]).collect();
     while let Some(value) = open.pop() {
-        if let Some(name) = value["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/components/schemas/"))
+        let reference = value["$ref"].as_str();
+        if let Some(name) = reference.and_then(|reference| reference.strip_prefix("#/components/schemas/"))
+            && found.insert(name.to_owned())
         {
-            if found.insert(name.to_owned()) {
-                open.push(&document["components"]["schemas"][name]);
-            }
+            open.push(&document["components"]["schemas"][name]);
         }
         match value {
             Value::Object(object) => open.extend(object.values()),

@@ -5,14 +5,11 @@ use lendpay_domain::page::Window;
 use serde_json::json;
 use std::ops::RangeInclusive;
 
-/// The most characters of a cursor: two UUIDs, with a colon between them.
-const CURSOR: usize = 2 * 36 + 1;
-
 /// Where a page begins.
 pub(crate) const AFTER: Parameter = Parameter {
     name: "after",
     description: "`next` of the page before.",
-    schema: || json!({ "type": "string", "minLength": 1, "maxLength": CURSOR }),
+    schema: || json!({ "type": "string", "minLength": 1 }),
 };
 
 /// Where a page of events begins.

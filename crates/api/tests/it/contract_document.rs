@@ -8,9 +8,10 @@ type Row<'r> = (&'r str, &'r str, Option<&'r str>, bool);
 
 /// What the document says of a field, references followed.
 fn field(schema: &Value, name: &str) -> (String, Option<String>, bool) {
-    let field = document().resolved(&schema["properties"][name]);
+    let property = &schema["properties"][name];
+    let field = document().resolved(property);
     let text = |key: &str| field[key].as_str().map(str::to_owned);
-    (text("type").unwrap_or_default(), text("format"), field["nullable"] == true)
+    (text("type").unwrap_or_default(), text("format"), property["nullable"] == true)
 }
 
 /// Sees to it that a schema has exactly these rows.
@@ -143,7 +144,7 @@ fn reads_answer_what_the_two_operations_of_part_1_answer() {
     };
     let items = |id: &str| {
         let list = document().resolved(schema(id, "200"));
-        assert_eq!(required(list), ["items"]);
+        assert_eq!(required(list), ["items", "next"]);
         assert_eq!(field(list, "next"), ("string".to_owned(), None, true));
         &list["properties"]["items"]["items"]
     };

@@ -57,7 +57,9 @@ impl Document {
 
     /// `schema`, or what it refers to.
     pub fn resolved<'d>(&'d self, schema: &'d Value) -> &'d Value {
-        match schema["$ref"].as_str() {
+        // What may be null refers to its schema in an `allOf` of one.
+        let one = schema["allOf"].as_array().and_then(|all| all.first());
+        match one.unwrap_or(schema)["$ref"].as_str() {
             Some(reference) => {
                 let pointer = reference.strip_prefix('#').expect("references are local");
                 self.resolved(self.value.pointer(pointer).expect("references lead somewhere"))
