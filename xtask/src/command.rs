@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::{Context as _, bail};
+use anyhow::Context as _;
 use xshell::{Cmd, Shell, cmd};
 
 /// A shell in the workspace, from wherever we were called.
@@ -20,18 +20,6 @@ pub fn cargo(shell: &Shell) -> Cmd<'_> {
         ["CARGO_PKG_", "CARGO_MANIFEST_", "LENDPAY_"].iter().any(|ours| name.starts_with(ours))
     });
     ours.fold(cmd!(shell, "cargo"), Cmd::env_remove)
-}
-
-/// Runs a command; shows what it prints only when it fails.
-pub fn run_quietly(command: Cmd<'_>) -> anyhow::Result<()> {
-    println!("$ {command}");
-    let shown = command.to_string();
-    let output = command.quiet().ignore_status().output()?;
-    if !output.status.success() {
-        print!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        bail!("`{shown}` failed ({})", output.status);
-    }
-    Ok(())
 }
 
 /// Whether the command can be run and ends well; its output is not shown.

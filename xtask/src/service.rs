@@ -1,6 +1,6 @@
 //! The service, running for as long as something is tried against it.
 
-use std::fs::Permissions;
+use std::fs::{File, Permissions};
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
@@ -45,8 +45,17 @@ pub struct Demo {
 impl Demo {
     /// Builds the binary and starts it on a free port.
     pub fn start(shell: &Shell) -> anyhow::Result<Self> {
-        let mut demo = lendpay(shell)?;
-        demo.args(["demo", "--listen", "127.0.0.1:0", "--log", "warn", "--rate-limit", "off"]).args(SHORT_WAITS);
+        Self::ready(demo(shell)?.args(["--log", "warn"]))
+    }
+
+    /// The same, with a line in a file for each request.
+    pub fn logging(shell: &Shell, file: &Path) -> anyhow::Result<Self> {
+        let log = File::create(file).with_context(|| format!("cannot write {}", file.display()))?;
+        let mut demo = demo(shell)?;
+        Self::ready(demo.args(["--log", "warn,lendpay::request=info", "--log-format", "json"]).stderr(log))
+    }
+
+    fn ready(demo: &mut Command) -> anyhow::Result<Self> {
         let mut process = Process(demo.stdout(Stdio::piped()).spawn().context("cannot start the demo")?);
         let screen = process.0.stdout.take().context("the demo's output is not piped")?;
         let (base, key, application) = Default::default();
@@ -129,6 +138,13 @@ fn secrets_key(data: &Path) -> anyhow::Result<PathBuf> {
     std::fs::write(&path, "5e".repeat(32))?;
     std::fs::set_permissions(&path, Permissions::from_mode(0o600))?;
     Ok(path)
+}
+
+/// The command that runs a demo on a free port.
+fn demo(shell: &Shell) -> anyhow::Result<Command> {
+    let mut demo = lendpay(shell)?;
+    demo.args(["demo", "--listen", "127.0.0.1:0", "--rate-limit", "off"]).args(SHORT_WAITS);
+    Ok(demo)
 }
 
 /// Builds the binary; it gets no settings of ours.

@@ -59,7 +59,7 @@ const STEPS: &[Step] = &[
     slow("conformance", |shell| passed(conformance::test(shell, conformance::SEED))),
     slow("browser", |shell| passed(browser::test(shell))),
     slow("guides", |shell| passed(guides::test(shell))),
-    slow("clients", |shell| passed(sdk::test(shell))),
+    slow("clients", |shell| passed(sdk::test(shell, Mode::Check))),
 ];
 
 /// For how many seconds the advisory database may take to come.

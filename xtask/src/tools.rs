@@ -55,8 +55,12 @@ const CLIENTS_AND_BROWSER: &[DebianTool] = &[
     DebianTool { package: "chromium", probe: &["/usr/bin/chromium", "--version"] },
     // For the generator of clients, and the Java client.
     DebianTool { package: "default-jdk-headless", probe: &["javac", "-version"] },
-    // For the samples in Go.
+    // For the samples in Go; the Go client, and what it needs for access tokens.
     DebianTool { package: "golang-go", probe: &["go", "version"] },
+    DebianTool {
+        package: "golang-golang-x-oauth2-dev",
+        probe: &["test", "-d", "/usr/share/gocode/src/golang.org/x/oauth2"],
+    },
 ];
 
 /// What the measurements need too.

@@ -36,6 +36,8 @@ pub struct PartnerSettings {
     pub buyer_checks: BuyerChecks,
     /// What a request may take.
     pub limits: Limits,
+    /// Where partners reach the service, for the document; without it the document names no host.
+    pub public_url: Option<String>,
     /// OAuth 2.0; without it every token is refused.
     pub oauth: Option<OAuth>,
     /// How often a partner may call; without it as often as it likes, and addresses may fail to authenticate likewise.
@@ -97,7 +99,7 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
         turns: Arc::default(),
         of_sandbox: side == Side::Sandbox,
     };
-    let document = partner::served(token_url.as_deref());
+    let document = partner::served(settings.public_url.as_deref(), token_url.as_deref());
     let (mut pages, mut routes) = document.pages().add(Route::new(), side);
     if let Some(sandbox) = &settings.sandbox {
         pages = sandbox::add(pages, &mut routes, sandbox, &clock);

@@ -137,10 +137,13 @@ pub fn countries_agree(iban: &Iban, bic: &Bic) -> bool {
 }
 
 impl SortCode {
+    /// How many digits it has.
+    pub const DIGITS: usize = 6;
+
     /// Takes six digits; hyphens and spaces are removed.
     pub fn parse(text: &str) -> Result<Self, BankError> {
         let digits = without(text, &[' ', '-']);
-        if digits.len() != 6 || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        if digits.len() != Self::DIGITS || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return Err(BankError::SortCode);
         }
         Ok(Self(digits))
@@ -148,6 +151,9 @@ impl SortCode {
 }
 
 impl AccountNumber {
+    /// The most letters and digits of one.
+    pub const MAX: usize = 34;
+
     /// The number of an account with a sort code: 6 to 8 digits, left-padded with zeros to 8.
     pub fn parse_beside_sort_code(text: &str) -> Result<Self, BankError> {
         let text = text.trim();
@@ -160,7 +166,7 @@ impl AccountNumber {
     /// Any other account: 1 to 34 letters and digits.
     pub fn parse(text: &str) -> Result<Self, BankError> {
         let text = text.trim();
-        if !(1..=34).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_alphanumeric()) {
+        if !(1..=Self::MAX).contains(&text.len()) || !text.bytes().all(|b| b.is_ascii_alphanumeric()) {
             return Err(BankError::AccountNumber);
         }
         Ok(Self(text.to_owned()))

@@ -34,8 +34,8 @@ pub fn check(description: Description, checks: BuyerChecks) -> Result<NewBuyer, 
     let description = match checks {
         BuyerChecks::Contract => description,
         BuyerChecks::Full => Description {
-            name: problems.text("name", description.name, 256),
-            registration_number: problems.text("registrationNumber", description.registration_number, 64),
+            name: problems.text("name", description.name, text::NAME_MAX),
+            registration_number: problems.text("registrationNumber", description.registration_number, text::SHORT_MAX),
             country_code: problems.code(
                 "countryCode",
                 description.country_code,
@@ -79,8 +79,8 @@ impl Problems {
         let currency_code = self.code("bankAccount.currencyCode", account.currency_code, "ISO 4217 currency", |code| {
             CurrencyCode::parse(code).map(|code| code.as_str().to_owned())
         });
-        let account_name = self.text("bankAccount.accountName", account.account_name, 256);
-        let account_type = self.text("bankAccount.accountType", account.account_type, 64);
+        let account_name = self.text("bankAccount.accountName", account.account_name, text::NAME_MAX);
+        let account_type = self.text("bankAccount.accountType", account.account_type, text::SHORT_MAX);
         let parse_number = match account.sort_code {
             Some(_) => AccountNumber::parse_beside_sort_code,
             None => AccountNumber::parse,

@@ -39,9 +39,15 @@ macro_rules! decimals {
         pub struct $name(Decimal);
 
         impl $name {
+            /// The smallest value.
+            pub const MIN: i64 = $min;
+
+            /// The largest value.
+            pub const MAX: i64 = $max;
+
             /// Checks the range.
             pub fn new(value: Decimal) -> Result<Self, DecimalError> {
-                let (min, max) = (Decimal::from($min), Decimal::from($max));
+                let (min, max) = (Decimal::from(Self::MIN), Decimal::from(Self::MAX));
                 if value < min || value > max {
                     return Err(DecimalError::Range { min, max });
                 }
@@ -79,10 +85,13 @@ decimals! {
 }
 
 impl Rate {
+    /// A rate that somebody sends is below this.
+    pub const BELOW: i64 = 10;
+
     /// [`Self::from_f64`] for a rate that somebody sends: below 10 (contract 2.12). Rates up to 1,000 were stored
     /// before.
     pub fn from_input(value: f64) -> Result<Self, DecimalError> {
-        if value >= 10.0 { Err(DecimalError::Percentage) } else { Self::from_f64(value) }
+        if value >= Self::BELOW as f64 { Err(DecimalError::Percentage) } else { Self::from_f64(value) }
     }
 }
 

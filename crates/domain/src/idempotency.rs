@@ -11,10 +11,13 @@ use sha2::{Digest as _, Sha256};
 pub struct IdempotencyKey(String);
 
 impl IdempotencyKey {
+    /// The most characters of one.
+    pub const MAX: usize = 255;
+
     /// Checks length and characters (`!` to `~`).
     pub fn parse(text: &str) -> Option<Self> {
         let visible = text.bytes().all(|b| b.is_ascii_graphic());
-        ((1..=255).contains(&text.len()) && visible).then(|| Self(text.to_owned()))
+        ((1..=Self::MAX).contains(&text.len()) && visible).then(|| Self(text.to_owned()))
     }
 
     /// The id of the buyer that `partner` creates with this key: a UUID of version 8 over SHA-256.

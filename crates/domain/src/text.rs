@@ -68,7 +68,13 @@ pub fn stored(text: &str, max: usize) -> Result<String, TextError> {
     Ok(text.to_owned())
 }
 
-/// Texts of 1–256 characters.
+/// The most characters of a name, or of a reason.
+pub const NAME_MAX: usize = 256;
+
+/// The most characters of a text that says less than a name: a number, a kind.
+pub const SHORT_MAX: usize = 64;
+
+/// Texts of 1–[`NAME_MAX`] characters.
 macro_rules! short_texts {
     ($($(#[$doc:meta])* $name:ident;)+) => {$(
         $(#[$doc])*
@@ -78,12 +84,12 @@ macro_rules! short_texts {
         impl $name {
             /// Trims and checks a text that somebody sends.
             pub fn from_input(text: &str) -> Result<Self, TextError> {
-                input(text, 256).map(Self)
+                input(text, NAME_MAX).map(Self)
             }
 
             /// Trims and checks a text that may have been stored before a rule for input was added.
             pub fn parse(text: &str) -> Result<Self, TextError> {
-                stored(text, 256).map(Self)
+                stored(text, NAME_MAX).map(Self)
             }
 
             /// The text.

@@ -42,7 +42,7 @@ const STORES: [(&str, Duration); 2] = [("sled", Duration::from_secs(5)), ("Postg
 
 /// Measures on both stores; fails if expiries come too late or cost too much.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("expiries", true, &["lendpay"])?;
+    let lab = Lab::new("expiries", true)?;
     lab.needs("load")?;
     let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
     let mut failed = Vec::new();

@@ -19,12 +19,13 @@ pub struct Lab {
 }
 
 impl Lab {
-    /// Builds programs of the workspace, as they are shipped or as tests do, and empties the folder `target/NAME`.
-    pub fn new(name: &str, shipped: bool, packages: &[&str]) -> anyhow::Result<Self> {
+    /// Builds the programs of the workspace, as they are shipped or as tests do, and empties the folder `target/NAME`.
+    pub fn new(name: &str, shipped: bool) -> anyhow::Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("no workspace")?.to_owned();
         let shell = shell(&root)?;
         let (profile, place) = if shipped { ("dist", "dist") } else { ("dev", "debug") };
-        let packages = packages.iter().flat_map(|package| ["--package", package]);
+        // Always the same packages: with others, dependencies have other features and are compiled again.
+        let packages = ["--package", "lendpay", "--package", "lendpay-lab"];
         without_ours(cmd!(shell, "cargo build --quiet --locked --profile {profile} {packages...}")).run()?;
         // Cargo puts the profiles beside each other.
         let own = std::env::current_exe().context("this program has no path")?;

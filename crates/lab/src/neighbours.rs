@@ -45,7 +45,7 @@ const CALLERS: usize = 3;
 
 /// Measures on both stores; fails if it costs too much.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("neighbours", true, &["lendpay"])?;
+    let lab = Lab::new("neighbours", true)?;
     lab.needs("load")?;
     lab.needs("everyday")?;
     let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);

@@ -5,8 +5,8 @@ import com.lendpay.partner.api.LendingApi;
 import com.lendpay.partner.api.PaymentsApi;
 import com.lendpay.partner.model.BankAccount;
 import com.lendpay.partner.model.BuyerType;
+import com.lendpay.partner.model.CreateBuyerRequest;
 import com.lendpay.partner.model.LendingError;
-import com.lendpay.partner.model.NewBuyer;
 import com.lendpay.partner.model.OfferStatus;
 import com.lendpay.partner.model.OfferType;
 import com.lendpay.partner.model.PaymentsError;
@@ -50,7 +50,7 @@ final class Main {
         check(read(client, unknown, LendingError.class).getErrorCode().equals("OfferNotFound"), "404");
         var declined = failure(409, () -> lending.acceptOffer(APPLICATION, DECLINED, null));
         check(read(client, declined, LendingError.class).getErrorCode().equals("OfferDeclined"), "409");
-        var bad = failure(400, () -> payments.createBuyer(new NewBuyer().countryCode("XX"), null));
+        var bad = failure(400, () -> payments.createBuyer(new CreateBuyerRequest().countryCode("XX"), null));
         check(read(client, bad, PaymentsError.class).getErrors().get(0).startsWith("countryCode:"), "400");
         var stranger = new LendingApi(client("lendpay_wrong"));
         var refused = failure(401, () -> stranger.acceptOffer(APPLICATION, INDICATIVE, null));
@@ -65,21 +65,21 @@ final class Main {
         var client = new ApiClient().setRequestInterceptor(request -> request.header("X-Service-ApiKey", key));
         client.updateBaseUri(base);
         var offer = new LendingApi(client).acceptOffer(applicationId, offerId, null);
-        var wanted = new NewBuyer().name("Northwind Bicycles Ltd");
+        var wanted = new CreateBuyerRequest().name("Northwind Bicycles Ltd");
         var buyer = new PaymentsApi(client).createBuyer(wanted, UUID.randomUUID().toString());
         System.out.println(offer.getStatus() + " " + buyer.getId());
     }
 
     private static void createAndReplay(PaymentsApi payments) throws ApiException {
         var account = new BankAccount().currencyCode("GBP").iban("GB33BUKB20201555555555");
-        var wanted = new NewBuyer().name("Northwind Bicycles Ltd").countryCode("GB").type(BuyerType.NUMBER_0);
+        var wanted = new CreateBuyerRequest().name("Northwind Bicycles Ltd").countryCode("GB").type(BuyerType.COMPANY);
         wanted.setBankAccount(account);
         var key = UUID.randomUUID().toString();
         var created = payments.createBuyerWithHttpInfo(wanted, key);
         var buyer = created.getData();
         check(created.getStatusCode() == 201, "201");
         check(buyer.getName().equals("Northwind Bicycles Ltd") && buyer.getRegistrationNumber() == null, "the buyer");
-        check(buyer.getType() == BuyerType.NUMBER_0, "the type");
+        check(buyer.getType() == BuyerType.COMPANY, "the type");
         check(buyer.getBankAccount().getIban().equals("******************5555"), "the IBAN");
         check(buyer.getBankAccount().getBic() == null, "the BIC");
 
@@ -107,9 +107,9 @@ final class Main {
         check(read(client, refused, LendingError.class).getErrorCode().equals("InsufficientScope"), "403");
         failure(304, () -> new LendingApi(client).getOffer(APPLICATION, OFFER, "*"));
         var text = new PaymentsApi(client(KEY, "unsupported-media-type"));
-        var unsupported = failure(415, () -> text.createBuyer(new NewBuyer(), null));
+        var unsupported = failure(415, () -> text.createBuyer(new CreateBuyerRequest(), null));
         check(!read(client, unsupported, PaymentsError.class).getTitle().isEmpty(), "415");
-        var used = failure(422, () -> new PaymentsApi(client).createBuyer(new NewBuyer(), "sandbox-used"));
+        var used = failure(422, () -> new PaymentsApi(client).createBuyer(new CreateBuyerRequest(), "sandbox-used"));
         check(!read(client, used, PaymentsError.class).getTitle().isEmpty(), "422");
     }
 
@@ -123,7 +123,7 @@ final class Main {
         check(accepted.filter(event -> OFFER.equals(event.getOfferId())).count() == 1, "one acceptance");
 
         var payments = new PaymentsApi(client);
-        var wanted = new NewBuyer().name("Westwind Bicycles Ltd").registrationNumber("lost");
+        var wanted = new CreateBuyerRequest().name("Westwind Bicycles Ltd").registrationNumber("lost");
         var key = UUID.randomUUID().toString();
         lost(() -> new PaymentsApi(losing).createBuyer(wanted, key));
         var again = payments.createBuyerWithHttpInfo(wanted, key);

@@ -10,10 +10,10 @@ from lendpay_partner import (
     BankAccount,
     BuyerType,
     Configuration,
+    CreateBuyerRequest,
     EventsApi,
     LendingApi,
     LendingError,
-    NewBuyer,
     OfferStatus,
     OfferType,
     PaymentsApi,
@@ -61,13 +61,14 @@ def header(headers: Mapping[str, str] | None, name: str) -> str | None:
 
 def create_and_replay(payments: PaymentsApi) -> None:
     account = BankAccount(currency_code="GBP", iban="GB33BUKB20201555555555")
-    wanted = NewBuyer(name="Northwind Bicycles Ltd", country_code="GB", type=BuyerType.NUMBER_0, bank_account=account)
+    wanted = CreateBuyerRequest(name="Northwind Bicycles Ltd", country_code="GB", type=BuyerType.COMPANY)
+    wanted.bank_account = account
     key = str(uuid.uuid4())
     created = payments.create_buyer_with_http_info(wanted, idempotency_key=key)
     assert created.status_code == 201
     buyer = created.data
     assert buyer.name == "Northwind Bicycles Ltd" and buyer.registration_number is None
-    assert buyer.type is BuyerType.NUMBER_0
+    assert buyer.type is BuyerType.COMPANY
     assert buyer.bank_account is not None and buyer.bank_account.iban == "******************5555"
     assert buyer.bank_account.bic is None
     assert header(created.headers, "Location") == f"/payments/buyers/{buyer.id}"
@@ -79,7 +80,7 @@ def create_and_replay(payments: PaymentsApi) -> None:
 
 def accept_with_nulls(lending: LendingApi) -> None:
     offer = lending.accept_offer(APPLICATION, INDICATIVE)
-    assert offer.status is OfferStatus.CUSTOMERACCEPTED and offer.offer_type is OfferType.INDICATIVE
+    assert offer.status is OfferStatus.CUSTOMER_ACCEPTED and offer.offer_type is OfferType.INDICATIVE
     assert offer.amount is None and offer.duration is None
     assert offer.redirect_url is not None and offer.annual_percentage_rate == 0.0905
     assert offer.status_changed_at.tzinfo is not None
@@ -97,7 +98,7 @@ def failures(lending: LendingApi, payments: PaymentsApi) -> None:
     except ConflictException as error:
         assert lending_error(error).error_code == "OfferDeclined"
     try:
-        payments.create_buyer(NewBuyer(country_code="XX"))
+        payments.create_buyer(CreateBuyerRequest(country_code="XX"))
         raise AssertionError("a buyer of no country was created")
     except BadRequestException as error:
         assert isinstance(error.data, PaymentsError)
@@ -128,9 +129,9 @@ def every_other_status(lending: LendingApi, payments: PaymentsApi) -> None:
     error = failure(lambda: lending.get_offer(APPLICATION, OFFER, if_none_match="*"))
     assert error.status == 304
     text = PaymentsApi(client(KEY, "unsupported-media-type"))
-    error = failure(lambda: text.create_buyer(NewBuyer()))
+    error = failure(lambda: text.create_buyer(CreateBuyerRequest()))
     assert error.status == 415 and isinstance(error.data, PaymentsError)
-    error = failure(lambda: payments.create_buyer(NewBuyer(), idempotency_key="sandbox-used"))
+    error = failure(lambda: payments.create_buyer(CreateBuyerRequest(), idempotency_key="sandbox-used"))
     assert error.status == 422 and isinstance(error.data, PaymentsError)
 
 
@@ -145,11 +146,11 @@ def lost(call: Callable[[], object]) -> None:
 def repeat_after_lost_replies(lending: LendingApi, payments: PaymentsApi, events: EventsApi) -> None:
     losing = client(KEY, "lost-reply")
     lost(lambda: LendingApi(losing).accept_offer(APPLICATION, OFFER))
-    assert lending.accept_offer(APPLICATION, OFFER).status is OfferStatus.CUSTOMERACCEPTED
+    assert lending.accept_offer(APPLICATION, OFFER).status is OfferStatus.CUSTOMER_ACCEPTED
     happened = [event.offer_id for event in events.list_events().items if event.type.value == "offer.accepted"]
     assert happened.count(OFFER) == 1
 
-    wanted = NewBuyer(name="Westwind Bicycles Ltd", registration_number="lost")
+    wanted = CreateBuyerRequest(name="Westwind Bicycles Ltd", registration_number="lost")
     key = str(uuid.uuid4())
     lost(lambda: PaymentsApi(losing).create_buyer(wanted, idempotency_key=key))
     again = payments.create_buyer_with_http_info(wanted, idempotency_key=key)
@@ -160,7 +161,7 @@ def repeat_after_lost_replies(lending: LendingApi, payments: PaymentsApi, events
 def readme(base: str, key: str, application_id: uuid.UUID, offer_id: uuid.UUID) -> None:
     with ApiClient(Configuration(host=base, api_key={"ApiKey": key})) as api:
         offer = LendingApi(api).accept_offer(application_id, offer_id)
-        wanted = NewBuyer(name="Northwind Bicycles Ltd")
+        wanted = CreateBuyerRequest(name="Northwind Bicycles Ltd")
         buyer = PaymentsApi(api).create_buyer(wanted, idempotency_key=str(uuid.uuid4()))
         print(offer.status, buyer.id)
 

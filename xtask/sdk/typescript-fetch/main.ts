@@ -13,7 +13,7 @@ import {
   PaymentsApi,
   PaymentsErrorFromJSON,
   ResponseError,
-  type NewBuyer,
+  type CreateBuyerRequest,
 } from "./client/index";
 
 function variable(name: string): string {
@@ -44,7 +44,7 @@ const provoked: [string, number, string][] = [
 ];
 
 async function createAndReplay(): Promise<void> {
-  const newBuyer: NewBuyer = {
+  const createBuyerRequest: CreateBuyerRequest = {
     name: "Northwind Bicycles Ltd",
     registrationNumber: null,
     countryCode: "GB",
@@ -52,7 +52,7 @@ async function createAndReplay(): Promise<void> {
     bankAccount: { currencyCode: "GBP", iban: "GB33BUKB20201555555555" },
   };
   const idempotencyKey = randomUUID();
-  const created = await payments.createBuyerRaw({ newBuyer, idempotencyKey });
+  const created = await payments.createBuyerRaw({ createBuyerRequest, idempotencyKey });
   const buyer = await created.value();
   assert.equal(created.raw.status, 201);
   assert.equal(buyer.name, "Northwind Bicycles Ltd");
@@ -61,7 +61,7 @@ async function createAndReplay(): Promise<void> {
   assert.equal(buyer.bankAccount?.iban, "******************5555");
   assert(buyer.createdAt instanceof Date);
 
-  const again = await payments.createBuyerRaw({ newBuyer, idempotencyKey });
+  const again = await payments.createBuyerRaw({ createBuyerRequest, idempotencyKey });
   assert.deepEqual(await again.value(), buyer);
   assert.equal(again.raw.headers.get("Idempotency-Replayed"), "true");
 }
@@ -97,7 +97,7 @@ async function failures(): Promise<void> {
   await refused(lending, randomUUID(), 404, "OfferNotFound");
   await refused(lending, declined, 409, "OfferDeclined");
   await refused(new LendingApi(configuration("lendpay_wrong")), indicative, 401, "InvalidApiKey");
-  const bad = await failure(payments.createBuyer({ newBuyer: { countryCode: "XX" } }), 400);
+  const bad = await failure(payments.createBuyer({ createBuyerRequest: { countryCode: "XX" } }), 400);
   assert.match(PaymentsErrorFromJSON(bad).errors[0] ?? "", /^countryCode:/);
 }
 
@@ -109,9 +109,9 @@ async function everyOtherStatus(): Promise<void> {
   await refused(stranger, offerId, 403, "InsufficientScope");
   await failure(lending.getOffer({ applicationId, offerId, ifNoneMatch: "*" }), 304);
   const text = new PaymentsApi(asking("unsupported-media-type"));
-  const unsupported = await failure(text.createBuyer({ newBuyer: {} }), 415);
+  const unsupported = await failure(text.createBuyer({ createBuyerRequest: {} }), 415);
   assert.notEqual(PaymentsErrorFromJSON(unsupported).title, undefined);
-  const used = await failure(payments.createBuyer({ newBuyer: {}, idempotencyKey: "sandbox-used" }), 422);
+  const used = await failure(payments.createBuyer({ createBuyerRequest: {}, idempotencyKey: "sandbox-used" }), 422);
   assert.notEqual(PaymentsErrorFromJSON(used).title, undefined);
 }
 
@@ -124,10 +124,10 @@ async function repeatAfterLostReplies(): Promise<void> {
   const accepted = items.filter((event) => event.type === "offer.accepted" && event.offerId === offerId);
   assert.equal(accepted.length, 1);
 
-  const newBuyer: NewBuyer = { name: "Westwind Bicycles Ltd", registrationNumber: "lost" };
+  const createBuyerRequest: CreateBuyerRequest = { name: "Westwind Bicycles Ltd", registrationNumber: "lost" };
   const idempotencyKey = randomUUID();
-  await assert.rejects(new PaymentsApi(losing).createBuyer({ newBuyer, idempotencyKey }), FetchError);
-  const again = await payments.createBuyerRaw({ newBuyer, idempotencyKey });
+  await assert.rejects(new PaymentsApi(losing).createBuyer({ createBuyerRequest, idempotencyKey }), FetchError);
+  const again = await payments.createBuyerRaw({ createBuyerRequest, idempotencyKey });
   assert.equal(again.raw.headers.get("Idempotency-Replayed"), "true");
   const buyers = await payments.listBuyers({ registrationNumber: "lost" });
   assert.equal(buyers.items.length, 1);
@@ -136,9 +136,9 @@ async function repeatAfterLostReplies(): Promise<void> {
 async function readme(basePath: string, key: string, applicationId: string, offerId: string): Promise<void> {
   const configuration = new Configuration({ basePath, apiKey: key });
   const offer = await new LendingApi(configuration).acceptOffer({ applicationId, offerId });
-  const newBuyer = { name: "Northwind Bicycles Ltd" };
+  const createBuyerRequest = { name: "Northwind Bicycles Ltd" };
   const idempotencyKey = crypto.randomUUID();
-  const buyer = await new PaymentsApi(configuration).createBuyer({ newBuyer, idempotencyKey });
+  const buyer = await new PaymentsApi(configuration).createBuyer({ createBuyerRequest, idempotencyKey });
   assert(offer.id === offerId && buyer.id !== "");
 }
 

@@ -6,7 +6,7 @@ import { env } from "node:process";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./client/schema.js";
 
-type NewBuyer = components["schemas"]["NewBuyer"];
+type CreateBuyerRequest = components["schemas"]["CreateBuyerRequest"];
 
 function variable(name: string): string {
   const value = env[name];
@@ -38,7 +38,7 @@ const provoked: [string, number, string][] = [
 ];
 
 async function createAndReplay(): Promise<void> {
-  const body: NewBuyer = {
+  const body: CreateBuyerRequest = {
     name: "Northwind Bicycles Ltd",
     registrationNumber: null,
     countryCode: "GB",
@@ -114,7 +114,7 @@ async function repeatAfterLostReplies(): Promise<void> {
   assert.equal(accepted.length, 1);
 
   const header = { "Idempotency-Key": randomUUID() };
-  const body: NewBuyer = { name: "Westwind Bicycles Ltd", registrationNumber: "lost" };
+  const body: CreateBuyerRequest = { name: "Westwind Bicycles Ltd", registrationNumber: "lost" };
   await assert.rejects(losing.POST("/payments/buyers", { params: { header }, body }), TypeError);
   const again = await api.POST("/payments/buyers", { params: { header }, body });
   assert.equal(again.response.headers.get("Idempotency-Replayed"), "true");

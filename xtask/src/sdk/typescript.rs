@@ -1,9 +1,7 @@
-//! The clients for TypeScript: types for openapi-fetch, and classes with calls of their own.
+//! The clients for TypeScript: types for openapi-fetch, classes with calls of their own, and functions with zod schemas.
 
-use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use anyhow::Context;
 use xshell::{Shell, cmd};
 
 use super::{DOCUMENT, copy, openapi_generator};
@@ -20,8 +18,23 @@ pub fn generate_with_calls(shell: &Shell, folder: &Path) -> anyhow::Result<()> {
     openapi_generator(shell, "typescript-fetch", "supportsES6=true", &folder.join("client"))
 }
 
+pub fn generate_zod(shell: &Shell, folder: &Path) -> anyhow::Result<()> {
+    copy(shell, "typescript-zod", folder)?;
+    let tools = NodeModules::find_or_install(shell)?;
+    // The generator's configuration names the generator, and the document is beside it.
+    tools.link_into(folder)?;
+    shell.copy_file(DOCUMENT, folder.join("partner.json"))?;
+    let program = tools.program("openapi-ts");
+    let _there = shell.push_dir(folder);
+    Ok(cmd!(shell, "{program}").run()?)
+}
+
 pub fn test_types(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
     test(shell, folder, "typescript", demo)
+}
+
+pub fn test_zod(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
+    test(shell, folder, "typescript-zod", demo)
 }
 
 pub fn test_calls(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<()> {
@@ -31,9 +44,7 @@ pub fn test_calls(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<(
 fn test(shell: &Shell, folder: &Path, name: &str, demo: &Demo) -> anyhow::Result<()> {
     copy(shell, name, folder)?;
     let tools = NodeModules::find_or_install(shell)?;
-    // Where both the compiler and Node.js look for packages.
-    let link = folder.join("node_modules");
-    symlink(tools.folder(), &link).with_context(|| format!("cannot link {}", link.display()))?;
+    tools.link_into(folder)?;
     shell.write_file(folder.join("package.json"), package(name))?;
     let _there = shell.push_dir(folder);
     let tsc = tools.program("tsc");
@@ -43,6 +54,6 @@ fn test(shell: &Shell, folder: &Path, name: &str, demo: &Demo) -> anyhow::Result
 
 /// The generator's imports leave out the file name's ending, which only the older kind of module allows.
 fn package(name: &str) -> String {
-    let kind = if name == "typescript" { "module" } else { "commonjs" };
+    let kind = if name == "typescript-fetch" { "commonjs" } else { "module" };
     format!("{{ \"private\": true, \"type\": \"{kind}\" }}\n")
 }

@@ -1,7 +1,9 @@
 //! Tools that run with Node.js: linters, the document comparison, the browser's driver, TypeScript, judges of pages.
 
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use xshell::{Cmd, Shell, cmd};
 
 use super::folder;
@@ -55,6 +57,15 @@ impl NodeModules {
         let redocly = self.program("redocly");
         let silent = ["REDOCLY_SUPPRESS_UPDATE_NOTICE", "REDOCLY_SUPPRESS_NOTIFICATIONS"];
         cmd!(shell, "{redocly}").envs(silent.map(|name| (name, "true")))
+    }
+
+    /// Puts them where both the compiler and Node.js look for packages of what is in `folder`.
+    pub fn link_into(&self, folder: &Path) -> anyhow::Result<()> {
+        let link = folder.join("node_modules");
+        if !link.exists() {
+            symlink(&self.0, &link).with_context(|| format!("cannot link {}", link.display()))?;
+        }
+        Ok(())
     }
 
     /// The folder of the packages.

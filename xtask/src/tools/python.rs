@@ -22,13 +22,16 @@ pub const SDK: PythonTool = PythonTool { name: "sdk", requirements: include_str!
 /// What the guide's receiver of webhooks in Python needs.
 pub const WEBHOOKS: PythonTool =
     PythonTool { name: "webhooks", requirements: include_str!("../../tools/webhooks.txt") };
+/// Another generator of clients for Python, and mypy.
+pub const HTTPX: PythonTool =
+    PythonTool { name: "openapi-python-client", requirements: include_str!("../../tools/openapi-python-client.txt") };
 
 /// The attacker of the running service.
 pub const SCHEMATHESIS: PythonTool =
     PythonTool { name: "schemathesis", requirements: include_str!("../../tools/schemathesis.txt") };
 
 #[cfg(test)]
-const ALL: &[PythonTool] = &[VALIDATOR, SDK, SCHEMATHESIS, WEBHOOKS];
+const ALL: &[PythonTool] = &[VALIDATOR, SDK, HTTPX, SCHEMATHESIS, WEBHOOKS];
 
 impl PythonTool {
     /// The folder of the programs in its virtual environment, which is made when it is not there.

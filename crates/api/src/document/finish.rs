@@ -1,18 +1,20 @@
 //! The finishing step: what poem-openapi cannot say, or says in a way that tools reject.
 //!
-//! Version 3.0.3, header names as they are written, no `allOf` of one, `null` where a `$ref` may be null,
-//! `X-Request-Id` on every response, `RateLimit` on those to partners, and named examples made from real values.
+//! Version 3.0.3, header names as they are written, no `allOf` of one, the headers that the shell sets, named examples made
+//! from real values, the names of errors, links and samples of code. `schemas` does the same for schemas, and `shared` comes
+//! last.
 
 use super::examples::moment;
-use super::webhooks;
+use super::{facts, samples, schemas, shared, webhooks};
 use crate::failure::Failure;
 use crate::operations::{Operation, Parameter};
 use crate::side::Shape;
 use lendpay_domain::OperationId;
 use lendpay_domain::operator::Role;
 use lendpay_domain::query::Scope;
-use poem_openapi::{ContactObject, LicenseObject, OpenApiService};
+use poem_openapi::{ContactObject, ExternalDocumentObject, LicenseObject, OpenApiService};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeSet;
 
 /// The member of an operation that names the least role that may ask for it.
 const LEAST_ROLE: &str = "x-least-role";
@@ -29,14 +31,28 @@ pub(super) struct OperationExamples {
     request: Vec<Example>,
     success: Vec<Example>,
     failures: Vec<(u16, Example)>,
+    codes: Vec<&'static str>,
+    links: Map<String, Value>,
 }
 
 impl OperationExamples {
     pub fn of<O: Operation>(success: Vec<Example>, request: Option<Vec<Example>>) -> Self {
         let failures = O::all_failures();
+        let codes = failures.iter().map(Failure::code).collect();
         let failures = failures.iter().map(|failure| (failure.status().as_u16(), example::<O>(failure))).collect();
-        let request = request.unwrap_or_default();
-        Self { id: O::ID, shape: O::SHAPE, query: O::QUERY, role: O::ROLE, request, success, failures }
+        let (request, links) = (request.unwrap_or_default(), Map::new());
+        Self { id: O::ID, shape: O::SHAPE, query: O::QUERY, role: O::ROLE, request, success, failures, codes, links }
+    }
+
+    /// Says that what was made can be read by another operation: its `id` is that one's `parameter`.
+    pub fn read_by(mut self, operation: &str, parameter: &str) -> Self {
+        let link = json!({
+            "operationId": operation,
+            "parameters": { parameter: "$response.body#/id" },
+            "description": format!("{operation} reads it, by its `id`."),
+        });
+        self.links.insert(operation.to_owned(), link);
+        self
     }
 
     /// Adds an example of an answer that is neither success nor a failure in the common shape.
@@ -46,10 +62,12 @@ impl OperationExamples {
     }
 }
 
-/// Who answers for a document, and on what terms it may be used.
+/// Who answers for a document, on what terms it may be used, and where more is said.
 pub(super) fn published<T, W>(service: OpenApiService<T, W>, contact: &str) -> OpenApiService<T, W> {
     let contact = ContactObject::new().name(contact).email("partners@lendpay.example");
-    service.contact(contact).license(LicenseObject::new("MIT OR Apache-2.0").url("https://spdx.org/licenses/"))
+    let license = LicenseObject::new("MIT OR Apache-2.0").url("https://spdx.org/licenses/");
+    let pages = ExternalDocumentObject::new("/").description("The pages of this service");
+    service.contact(contact).license(license).external_document(pages)
 }
 
 fn example<O: Operation>(failure: &Failure) -> Example {
@@ -58,19 +76,25 @@ fn example<O: Operation>(failure: &Failure) -> Example {
     (failure.to_string(), json!(failure.body(O::SHAPE, operation, at)))
 }
 
+/// Says whom a server is for, and what it is.
+fn name_server(server: &mut Value, internal: bool) {
+    let whose = if internal { "operators" } else { "partners" };
+    server["description"] =
+        format!("The service that serves this document to {whose}: production, or a sandbox").into();
+    server["x-internal"] = internal.into();
+}
+
 pub(super) fn finish(raw: &str, operations: &[OperationExamples], webhooks: Scope) -> Value {
     let mut document: Value = serde_json::from_str(raw).expect("poem-openapi has just written it");
     document["openapi"] = "3.0.3".into();
     unwrap_single_all_of(&mut document);
-    // A `$ref` cannot be nullable in 3.0; its schema can.
-    for nullable in ["MaskedBankAccount", "FullBankAccount", "BatchFailure"] {
-        if let Some(schema) = document["components"]["schemas"].get_mut(nullable) {
-            schema["nullable"] = true.into();
-        }
+    let of_operators = operations.iter().all(|described| described.shape == Shape::Operator);
+    name_server(&mut document["servers"][0], of_operators);
+    // Bodies that operators send may hold what is listed and nothing else.
+    schemas::complete(&mut document, of_operators);
+    for (shape, schema) in [(Shape::Lending, "LendingError"), (Shape::Operator, "OperatorError")] {
+        name_error_codes(&mut document["components"]["schemas"], schema, operations, shape);
     }
-    // The title repeats the name, and progenitor gives the type inside a nullable object the title for a name.
-    let schemas = document["components"]["schemas"].as_object_mut().into_iter().flat_map(Map::values_mut);
-    schemas.filter_map(Value::as_object_mut).for_each(|schema| drop(schema.shift_remove("title")));
     for (template, path) in document["paths"].as_object_mut().into_iter().flatten() {
         for operation in path.as_object_mut().into_iter().flat_map(Map::values_mut) {
             // Said of an operation that needs no key, it is no oversight.
@@ -83,7 +107,23 @@ pub(super) fn finish(raw: &str, operations: &[OperationExamples], webhooks: Scop
         }
     }
     webhooks::finish(&mut document, webhooks);
+    shared::share(&mut document);
     document
+}
+
+/// Lists the names that errors of a shape can have. No enumeration: more may come.
+fn name_error_codes(schemas: &mut Value, schema: &str, operations: &[OperationExamples], shape: Shape) {
+    let of_shape = operations.iter().filter(|described| described.shape == shape);
+    // Those of addresses that are none of an operation's.
+    let elsewhere = [Failure::NotFound, Failure::MethodNotAllowed(String::new())];
+    let codes = of_shape.flat_map(|described| described.codes.iter().copied());
+    let codes: BTreeSet<_> = codes.chain(elsewhere.iter().map(Failure::code)).collect();
+    let Some(property) = schemas.get_mut(schema).map(|schema| &mut schema["properties"]["errorCode"]) else { return };
+    let text = property["description"].as_str().expect("every property is described");
+    let list: Vec<_> = codes.iter().map(|code| format!("`{code}`")).collect();
+    let known = format!("Known are {}. More may come: go by the status then.", list.join(", "));
+    property["description"] = format!("{text} {known}").into();
+    property["x-extensible-enum"] = codes.into_iter().collect();
 }
 
 fn finish_operation(template: &str, operation: &mut Value, described: &OperationExamples) {
@@ -93,6 +133,11 @@ fn finish_operation(template: &str, operation: &mut Value, described: &Operation
         operation[LEAST_ROLE] = role.name().into();
     }
     add_parameters(template, operation, described.query);
+    if described.shape != Shape::Operator
+        && let Some(samples) = samples::of(described.id, samples::BASE)
+    {
+        operation["x-codeSamples"] = samples;
+    }
     if let Some(body) = operation.get_mut("requestBody") {
         add_examples(body, described.request.iter());
     }
@@ -101,6 +146,9 @@ fn finish_operation(template: &str, operation: &mut Value, described: &Operation
         response["headers"] = headers.into_iter().chain(shell_headers(described.shape, status)).collect();
         if status.starts_with('2') {
             add_examples(response, described.success.iter());
+            if !described.links.is_empty() {
+                response["links"] = described.links.clone().into();
+            }
         } else {
             let of_status = described.failures.iter().filter(|(code, _)| code.to_string() == *status);
             add_examples(response, of_status.map(|(_, example)| example));
@@ -171,6 +219,9 @@ fn headers_as_written(response: &Value) -> Map<String, Value> {
         if let Some(header) = header.as_object_mut() {
             header.shift_remove("deprecated");
         }
+        if let Some(schema) = header["schema"].as_object_mut() {
+            schema.extend(facts::of_header(&name.to_lowercase()));
+        }
         headers.insert(words.join("-").replace("Www-", "WWW-").replace("Etag", "ETag"), header);
     }
     headers
@@ -183,9 +234,17 @@ fn shell_headers(shape: Shape, status: &str) -> Vec<(String, Value)> {
         json!({
             "description": "Identifies the request: the operationId of an error body, and the trace id of your traceparent.",
             "required": true,
-            "schema": { "type": "string", "pattern": "^[0-9a-f]{32}$" },
+            "schema": { "type": "string", "pattern": facts::OPERATION_ID },
         }),
     )];
+    if shape != Shape::Operator {
+        let header = json!({
+            "description": "Pages of any origin may call.",
+            "required": true,
+            "schema": { "type": "string", "enum": ["*"] },
+        });
+        headers.push(("Access-Control-Allow-Origin".to_owned(), header));
+    }
     // These are decided before it is known who calls.
     if shape != Shape::Operator && !["401", "413"].contains(&status) {
         let header = |name: &str, description: &str, example: &str| {

@@ -2,6 +2,7 @@
 
 mod endpoint_examples;
 mod examples;
+mod facts;
 mod finish;
 mod no_store;
 pub(crate) mod operator;
@@ -9,7 +10,12 @@ mod operator_examples;
 pub(crate) mod partner;
 #[cfg(test)]
 mod quality;
+mod samples;
+mod schemas;
+mod shared;
 mod webhooks;
+
+pub use shared::in_place;
 
 use crate::pages::Pages;
 use crate::request_body::BODY;
@@ -97,11 +103,24 @@ mod tests {
 
     #[test]
     fn a_servers_own_token_url_is_the_only_difference() {
-        let (committed, mut with) = (partner::document(), partner::served(Some("https://id.example/token?a=\"b\"")));
+        let (committed, mut with) =
+            (partner::document(), partner::served(None, Some("https://id.example/token?a=\"b\"")));
         let flow = &mut with.value["components"]["securitySchemes"]["OAuth2"]["flows"]["clientCredentials"];
         assert_eq!(flow["tokenUrl"], "https://id.example/token?a=\"b\"");
         flow["tokenUrl"] = "https://auth.example/oauth/token".into();
         assert_eq!(with.json(), committed.json());
+    }
+
+    #[test]
+    fn a_server_that_knows_its_address_names_it_in_place_of_none() {
+        let url = "https://api.example/lendpay";
+        let served = partner::served(Some(&format!("{url}/")), Some("https://auth.example/oauth/token"));
+        assert_eq!(served.value["servers"][0]["url"], url);
+        assert!(!served.json().contains(samples::BASE));
+        let neutral = served.json().replace(url, samples::BASE);
+        let neutral = neutral.replacen(&format!("\"url\": \"{}\"", samples::BASE), "\"url\": \"/\"", 1);
+        let neutral = neutral.replacen(&format!("\"url\": \"{}/\"", samples::BASE), "\"url\": \"/\"", 1);
+        assert_eq!(neutral, partner::document().json());
     }
 
     #[test]

@@ -211,6 +211,7 @@ pub(super) fn events() -> Vec<Example> {
         "actor": "key:01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d",
         "operationId": "4bf92f3577b34da6a3ce929d0e0e4736",
         "replaced": [],
+        "reason": null,
     });
     let replaced = json!({
         "sequence": 57,
@@ -226,6 +227,7 @@ pub(super) fn events() -> Vec<Example> {
         "actor": "operator",
         "operationId": "7d0c1a52b8f54d1f9f0c8a4d3b2e6a91",
         "replaced": [{ "field": "amount", "before": null, "after": 25_000.55 }],
+        "reason": null,
     });
     let revoked = json!({
         "sequence": 58,
@@ -241,6 +243,7 @@ pub(super) fn events() -> Vec<Example> {
         "actor": "operator:anna.k",
         "operationId": "8e03978e40d5453fa2f4e2f0a1c3b5d7",
         "replaced": [],
+        "reason": null,
     });
     let page =
         json!({ "history": "9b2fd8e4-6a0c-4c53-8f0e-3c1d5a7b9e42", "items": [event, replaced, revoked], "next": null });

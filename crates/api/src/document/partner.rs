@@ -3,7 +3,7 @@
 use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
 use super::webhooks::ToPartners;
-use super::{Finished, examples};
+use super::{Finished, examples, samples};
 use crate::operations::accept_offer::AcceptOffer;
 use crate::operations::decline_offer::DeclineOffer;
 use crate::operations::get_buyer::GetBuyer;
@@ -20,7 +20,7 @@ use poem_openapi::OpenApiService;
 use serde_json::{Map, Value};
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
-const VERSION: &str = "1.6.0";
+const VERSION: &str = "2.0.0";
 
 const DESCRIPTION: &str = "\
 Accept and decline loan offers on behalf of your customers, register companies as buyers, and read what you have.
@@ -82,7 +82,8 @@ pub(crate) fn document() -> Finished {
     let service = published(service.webhooks::<ToPartners>(), "Lendpay partner support");
     let examples = [
         OperationExamples::of::<AcceptOffer>(examples::offers(), None),
-        OperationExamples::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers())),
+        OperationExamples::of::<CreateBuyer>(examples::buyers(), Some(examples::new_buyers()))
+            .read_by("GetBuyer", "buyerId"),
         OperationExamples::of::<DeclineOffer>(examples::declined(), None),
         OperationExamples::of::<ListApplications>(examples::application_list(), None),
         OperationExamples::of::<ListOffers>(examples::offer_list(), None),
@@ -96,19 +97,32 @@ pub(crate) fn document() -> Finished {
     Finished { value: finish(&raw, &examples, scope), page: service.swagger_ui_html(), raw }
 }
 
-/// The document as a server serves it: partners get tokens at `token_url`; without one there is no OAuth 2.0.
-pub(crate) fn served(token_url: Option<&str>) -> Finished {
+/// The document as a server serves it: partners reach it at `public_url`, if it knows, and get tokens at `token_url`; without
+/// one there is no OAuth 2.0.
+pub(crate) fn served(public_url: Option<&str>, token_url: Option<&str>) -> Finished {
     let mut document = document();
+    if let Some(url) = public_url.map(|url| url.trim_end_matches('/')) {
+        document.value["servers"][0]["url"] = url.into();
+        document.value["externalDocs"]["url"] = format!("{url}/").into();
+        for operation in operations_of(&mut document) {
+            let samples = operation["operationId"].as_str().and_then(|id| samples::of(id, url));
+            operation["x-codeSamples"] = samples.expect("every operation has samples");
+        }
+    }
     let schemes = &mut document.value["components"]["securitySchemes"];
     if let Some(token_url) = token_url {
         schemes["OAuth2"]["flows"]["clientCredentials"]["tokenUrl"] = token_url.into();
         return document;
     }
     schemes.as_object_mut().expect("the document has security schemes").shift_remove("OAuth2");
-    let paths = document.value["paths"].as_object_mut().expect("the document has paths");
-    for operation in paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
+    for operation in operations_of(&mut document) {
         let security = operation["security"].as_array_mut().expect("every operation says how it is secured");
         security.retain(|alternative| alternative.get("OAuth2").is_none());
     }
     document
+}
+
+fn operations_of(document: &mut Finished) -> impl Iterator<Item = &mut Value> {
+    let paths = document.value["paths"].as_object_mut().expect("the document has paths");
+    paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut)
 }

@@ -1,13 +1,13 @@
 //! What makes a document useful beyond being valid: nothing in it goes unexplained, every answer has an example.
 
-use super::documents;
+use super::{documents, in_place};
 use serde_json::{Map, Value};
 
 /// Every fault of every document, by its location in the document.
 fn faults() -> Vec<String> {
     let mut faults = Vec::new();
     for document in documents() {
-        let text: Value = serde_json::from_str(&document.text).expect("JSON");
+        let text = in_place(&serde_json::from_str(&document.text).expect("JSON"));
         let mut say = |location: &str, what: &str| faults.push(format!("{}{location}: {what}", document.file));
         for member in ["contact", "license", "description", "version"] {
             if text["info"][member].is_null() {
@@ -66,6 +66,10 @@ fn properties(schema: &Value, location: &str, say: &mut impl FnMut(&str, &str)) 
         // What is named elsewhere is described there.
         if property.get("$ref").is_none() {
             described(property, &format!("{location}/{name}"), say);
+        }
+        let named = [property, &property["items"]].into_iter().any(|it| it.get("$ref").or(it.get("allOf")).is_some());
+        if !named && property.get("example").is_none() {
+            say(&format!("{location}/{name}"), "no example");
         }
     }
 }

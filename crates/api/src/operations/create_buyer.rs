@@ -143,7 +143,9 @@ impl<'a> ApiExtractor<'a> for KeyHeader {
     fn param_schema_ref() -> Option<MetaSchemaRef> {
         Some(MetaSchemaRef::Inline(Box::new(MetaSchema {
             min_length: Some(1),
-            max_length: Some(257),
+            // With its quotes.
+            max_length: Some(IdempotencyKey::MAX + 2),
+            pattern: Some("^(\"[!-~]+\"|[!#-~][!-~]*)$".to_owned()),
             example: Some("5f0c6f4e-9a53-4d5d-9d0c-3a1f6f1c2b7a".into()),
             ..MetaSchema::new("string")
         })))

@@ -3,11 +3,15 @@
 use super::Parameter;
 use lendpay_domain::page::Window;
 use serde_json::json;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Where a page begins.
-pub(crate) const AFTER: Parameter =
-    Parameter { name: "after", description: "`next` of the page before.", schema: || json!({ "type": "string" }) };
+pub(crate) const AFTER: Parameter = Parameter {
+    name: "after",
+    description: "`next` of the page before.",
+    schema: || json!({ "type": "string", "minLength": 1 }),
+};
 
 /// Where a page of events begins.
 pub(crate) const AFTER_SEQUENCE: Parameter = Parameter {
@@ -21,7 +25,10 @@ pub(crate) const AFTER_SEQUENCE: Parameter = Parameter {
 pub(crate) const LIMIT: Parameter = Parameter {
     name: "limit",
     description: "The most items that are wanted. A page of offers or buyers has 200 at most, and then a `next`.",
-    schema: || json!({ "type": "integer", "format": "int32", "default": 100, "maximum": 500.0, "minimum": 1.0 }),
+    schema: || {
+        let (minimum, maximum) = (LIMITS.start(), LIMITS.end());
+        json!({ "type": "integer", "format": "int32", "default": DEFAULT_LIMIT, "maximum": maximum, "minimum": minimum })
+    },
 };
 
 /// For how long a reader of events waits.
@@ -52,6 +59,15 @@ pub(crate) const STATUS: Parameter = Parameter {
     schema: || json!({ "$ref": "#/components/schemas/OfferStatus" }),
 };
 
+/// The most items that may be wanted.
+pub(crate) const MOST: usize = 500;
+
+/// How many items may be wanted.
+const LIMITS: RangeInclusive<usize> = 1..=MOST;
+
+/// How many are wanted when nobody says.
+const DEFAULT_LIMIT: usize = 100;
+
 /// What a `limit` must be.
 pub(crate) const BAD_LIMIT: &str = "limit: must be a whole number from 1 to 500";
 
@@ -62,7 +78,7 @@ pub(crate) fn window<C>(
     cursor: impl Fn(&str) -> Option<C>,
 ) -> Result<Window<C>, Vec<String>> {
     let after = after.map(|text| cursor(text).ok_or("after: must be what an earlier answer gave")).transpose();
-    let limit = limit.map_or(Some(100), |text| text.parse().ok().filter(|limit| (1..=500).contains(limit)));
+    let limit = limit.map_or(Some(DEFAULT_LIMIT), |text| text.parse().ok().filter(|limit| LIMITS.contains(limit)));
     match (after, limit.ok_or(BAD_LIMIT)) {
         (Ok(after), Ok(limit)) => Ok(Window { after, limit }),
         (after, limit) => Err([after.err(), limit.err()].into_iter().flatten().map(str::to_owned).collect()),

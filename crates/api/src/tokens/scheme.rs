@@ -106,7 +106,7 @@ impl<'a> ApiExtractor<'a> for OAuth2 {
         let scheme = MetaSecurityScheme {
             ty: "oauth2",
             description: Some(
-                "A JWT access token (RFC 9068) of the operator's authorization server, sent as `Authorization: Bearer`. Ask \
+                "A JWT access token (RFC 9068, checked as RFC8725 says) of the operator's authorization server, sent as `Authorization: Bearer`. Ask \
                  the operator for a client id.",
             ),
             name: None,

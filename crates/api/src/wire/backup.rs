@@ -8,7 +8,7 @@ use poem_openapi::Object;
 
 /// A backup that is complete.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "NoteBackupRequest")]
 pub struct NewBackup {
     /// Everything that was acknowledged before is in the backup: `Log-As-Of` of the answer that it was copied from.
     pub as_of: Time,

@@ -14,7 +14,7 @@ use uuid::Uuid;
 
 /// A company that is to become a buyer. No field is required; null counts as absent; other fields are ignored.
 #[derive(Debug, Clone, Default, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "CreateBuyerRequest")]
 pub struct NewBuyer {
     /// The company's name: 1 to 256 characters.
     #[oai(nullable)]
@@ -25,7 +25,8 @@ pub struct NewBuyer {
     /// The country that the company is registered in: ISO 3166-1 alpha-2.
     #[oai(nullable)]
     pub country_code: Option<String>,
-    #[oai(rename = "type")]
+    /// The kind of the buyer.
+    #[oai(rename = "type", nullable)]
     pub kind: Option<BuyerType>,
     pub bank_account: Option<NewBankAccount>,
 }
@@ -62,9 +63,8 @@ impl std::fmt::Debug for NewBankAccount {
 pub struct BuyerType(pub i32);
 
 wire_type!(BuyerType, "BuyerType", named: MetaSchema {
-    description: Some("The kind of buyer; 0 is the only one."),
-    nullable: true,
-    enum_items: vec![0.into(), serde_json::Value::Null],
+    description: Some("The kind of buyer: 0, a company, is the only one."),
+    enum_items: vec![0.into()],
     ..MetaSchema::new_with_format("integer", "int32")
 });
 
@@ -84,16 +84,18 @@ pub struct Buyer {
     /// The country that the company is registered in: ISO 3166-1 alpha-2, upper case.
     #[oai(nullable)]
     pub country_code: Option<String>,
-    #[oai(rename = "type")]
+    /// The kind of the buyer; null when it was not said.
+    #[oai(rename = "type", nullable)]
     #[serde(rename = "type")]
     pub kind: Option<BuyerType>,
+    /// Its bank account; null when there is none.
+    #[oai(nullable)]
     pub bank_account: Option<MaskedAccount>,
     /// When the buyer was registered, in UTC.
     pub created_at: Time,
 }
 
-/// A buyer's bank account, with the account number and the IBAN masked but for their last four characters; null when
-/// there is none.
+/// A buyer's bank account, with the account number and the IBAN masked but for their last four characters.
 #[derive(Clone, Default, Object, Serialize)]
 #[oai(rename_all = "camelCase", rename = "MaskedBankAccount")]
 #[serde(rename_all = "camelCase")]

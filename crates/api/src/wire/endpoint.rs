@@ -15,12 +15,9 @@ use poem_openapi::registry::MetaSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The largest integer that every reader of JSON has without rounding (RFC 8259, section 6).
-const LAST: u64 = (1 << 53) - 1;
-
 /// An endpoint, to be added.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "AddWebhookRequest")]
 pub struct NewWebhook {
     /// Where events are sent to: an absolute https URL of at most 2,000 characters, without user name, password and
     /// fragment.
@@ -81,12 +78,14 @@ impl FromFields for NewWebhook {
 }
 
 fn sequence(value: Value) -> Result<u64, &'static str> {
-    fields::whole(value).filter(|sequence| *sequence <= LAST).ok_or("must be a whole number from 0 to 9007199254740991")
+    fields::whole(value)
+        .filter(|sequence| *sequence <= fields::EXACT_MAX)
+        .ok_or("must be a whole number from 0 to 9007199254740991")
 }
 
 /// An endpoint, to be changed.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "UpdateWebhookRequest")]
 pub struct ChangedWebhook {
     /// Where events are sent to: an absolute https URL of at most 2,000 characters, without user name, password and
     /// fragment.
@@ -110,6 +109,7 @@ impl FromFields for ChangedWebhook {
 
 /// From where on events are sent again.
 #[derive(Debug, Object)]
+#[oai(rename = "RedeliverWebhookRequest")]
 pub struct Redelivery {
     /// All events after this sequence are sent, also those that the endpoint has taken; 0: all there are.
     #[oai(validator(minimum(value = "0")))]

@@ -6,6 +6,9 @@ use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
 use serde_json::Number;
 use std::fmt::{self, Display};
 
+/// The largest integer that every reader of JSON has without rounding (RFC 8259, section 6).
+pub(crate) const EXACT_MAX: u64 = (1 << 53) - 1;
+
 /// How deep objects and arrays may be nested, the body itself included.
 pub(crate) const MAX_DEPTH: usize = 32;
 

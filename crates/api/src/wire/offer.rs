@@ -36,6 +36,8 @@ pub struct Offer {
     /// not fixed.
     #[oai(nullable)]
     pub amount: Option<f64>,
+    /// How long the loan runs; null while it is not fixed.
+    #[oai(nullable)]
     pub duration: Option<Duration>,
     /// When the status last changed, in UTC.
     pub status_changed_at: Time,
@@ -47,27 +49,16 @@ pub struct Address(pub String);
 
 wire_type!(Address, "Address", schema: MetaSchema::new_with_format("string", "uri"));
 
-/// An enumeration whose names are those of the domain's. A nullable one has null among its values: generators need it
-/// there, and a `$ref` cannot say it.
+/// An enumeration whose names are those of the domain's.
 macro_rules! wire_enum {
-    (@values $name:ident) => {
-        offer::$name::ALL.iter().map(|value| value.name().into())
-    };
     ($(#[$doc:meta])* $name:ident as $schema:literal, $description:literal) => {
-        wire_enum!(@impl $(#[$doc])* $name, $schema, $description, false, wire_enum!(@values $name));
-    };
-    ($(#[$doc:meta])* $name:ident as $schema:literal, $description:literal, nullable) => {
-        wire_enum!(@impl $(#[$doc])* $name, $schema, $description, true, wire_enum!(@values $name).chain([serde_json::Value::Null]));
-    };
-    (@impl $(#[$doc:meta])* $name:ident, $schema:literal, $description:literal, $nullable:literal, $values:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq)]
         pub struct $name(pub offer::$name);
 
         wire_type!($name, $schema, named: MetaSchema {
             description: Some($description),
-            nullable: $nullable,
-            enum_items: $values.collect(),
+            enum_items: offer::$name::ALL.iter().map(|value| value.name().into()).collect(),
             ..MetaSchema::new("string")
         });
 
@@ -119,9 +110,8 @@ wire_enum! {
 
 wire_enum! {
     /// How long a loan runs.
-    Duration as "Duration",
-    "How long the loan runs: HalfYear is six months, Year twelve; null while it is not fixed.",
-    nullable
+    Duration as "OfferDuration",
+    "How long the loan runs: HalfYear is six months, Year twelve."
 }
 
 impl From<offer::Offer> for Offer {

@@ -23,6 +23,7 @@ const NUMBERS: [&str; 3] = ["annualPercentageRate", "interestRate", "amount"];
 
 /// Offers, to be put.
 #[derive(Debug, Object)]
+#[oai(rename = "PutOffersRequest")]
 pub struct NewOffers {
     /// The offers: 1 to 500, none of them twice.
     #[oai(validator(min_items = 1, max_items = 500))]
@@ -31,7 +32,7 @@ pub struct NewOffers {
 
 /// One of several offers.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "PutOffersItem")]
 pub struct BatchedOffer {
     /// The identifier of the application.
     pub application_id: Uuid,
@@ -120,7 +121,7 @@ wire_type!(BatchResult, "BatchResult", named: MetaSchema {
     ..MetaSchema::new("string")
 });
 
-/// Why an offer of a batch failed, as the operation for one offer would have said it; null when it did not.
+/// Why an offer of a batch failed, as the operation for one offer would have said it.
 #[derive(Debug, Object, Serialize)]
 #[oai(rename_all = "camelCase")]
 #[serde(rename_all = "camelCase")]
@@ -164,6 +165,8 @@ pub struct BatchedAnswer {
     #[oai(nullable)]
     pub offer_id: Option<Uuid>,
     pub result: BatchResult,
+    /// Why it failed; null when it did not.
+    #[oai(nullable)]
     pub failure: Option<BatchFailure>,
 }
 
@@ -243,7 +246,7 @@ mod tests {
     fn numbers_are_those_of_the_document() {
         let mut registry = Registry::new();
         NewOffer::register(&mut registry);
-        let schema = registry.schemas.get("NewOffer").expect("it was registered");
+        let schema = registry.schemas.get("PutOfferRequest").expect("it was registered");
         let is_number =
             |schema: &MetaSchemaRef| matches!(schema, MetaSchemaRef::Inline(schema) if schema.ty == "number");
         let numbers = schema.properties.iter().filter(|(_, schema)| is_number(schema));

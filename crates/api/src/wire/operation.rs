@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 /// A call that changed nothing. Holds no value that was sent, but for identifiers.
 #[derive(Debug, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "RecordedCall")]
 #[serde(rename_all = "camelCase")]
 pub struct Call {
     /// When it arrived.
@@ -66,17 +66,16 @@ impl From<calls::Call> for Call {
     }
 }
 
-/// What became of the calls with an operation id.
+/// What became of the calls with an operation id. `events` are those of the calls that changed something, as `ListEvents`
+/// answers them. When its `next` is not null there may be more: pass it to `ListEvents` as `after`, with the `operationId`.
 #[derive(Debug, Object, Serialize)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "OperationReport")]
 #[serde(rename_all = "camelCase")]
 pub struct Operation {
     /// The operation id.
     pub operation_id: String,
     /// The calls that changed nothing, in the order of their times; the last 200 of them.
     pub calls: Vec<Call>,
-    /// The events of those that changed something, as `ListEvents` answers them. When `next` is not null there may be more:
-    /// pass it to `ListEvents` as `after`, with the `operationId`.
     pub events: EventList,
 }
 

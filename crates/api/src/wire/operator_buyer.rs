@@ -27,15 +27,18 @@ pub struct OperatorBuyer {
     /// The country that the company is registered in: ISO 3166-1 alpha-2.
     #[oai(nullable)]
     pub country_code: Option<String>,
-    #[oai(rename = "type")]
+    /// The kind of the buyer; null when it was not said.
+    #[oai(rename = "type", nullable)]
     #[serde(rename = "type")]
     pub kind: Option<BuyerType>,
+    /// Its bank account; null when there is none.
+    #[oai(nullable)]
     pub bank_account: Option<FullAccount>,
     /// When the buyer was registered.
     pub created_at: Time,
 }
 
-/// A buyer's bank account, in full; null when there is none.
+/// A buyer's bank account, in full.
 #[derive(Object, Serialize)]
 #[oai(rename_all = "camelCase", rename = "FullBankAccount")]
 #[serde(rename_all = "camelCase")]

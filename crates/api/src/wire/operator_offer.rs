@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 /// What is offered.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "PutOfferRequest")]
 pub struct NewOffer {
     /// Free text that describes the offer: 1 to 2,000 characters.
     pub details: String,
@@ -35,6 +35,8 @@ pub struct NewOffer {
     /// The sum that is lent. Absent or null: not fixed yet.
     #[oai(nullable)]
     pub amount: Option<f64>,
+    /// How long the loan runs. Absent or null: not fixed yet.
+    #[oai(nullable)]
     pub duration: Option<Duration>,
 }
 
@@ -72,6 +74,7 @@ impl FromFields for NewOffer {
 
 /// What there is to say when an offer is declined.
 #[derive(Debug, Object)]
+#[oai(rename = "DeclineOfferRequest")]
 pub struct NewDecline {
     /// Why: a text of 1 to 256 characters, which operators read in the event. Absent or null: not said.
     #[oai(nullable)]

@@ -24,7 +24,7 @@ pub(crate) trait FromFields: Sized {
 
 /// A partner, to be created or renamed.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "PutPartnerRequest")]
 pub struct NewPartner {
     /// What you call it: a text of 1 to 256 characters.
     pub name: String,
@@ -128,7 +128,7 @@ fn access(value: Option<&str>) -> Result<key::Access, String> {
 
 /// A key, to be made.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "CreateKeyRequest")]
 pub struct NewKey {
     /// What you call it: a text of 1 to 256 characters.
     pub name: String,
@@ -155,7 +155,7 @@ impl FromFields for NewKey {
 
 /// When a key is to expire.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "PutKeyExpiryRequest")]
 pub struct NewExpiry {
     /// From this moment on, which must be in the future, the key is refused.
     pub expires_at: Time,
@@ -284,7 +284,7 @@ page_of! {
 
 /// An application, to be given to a partner.
 #[derive(Debug, Object)]
-#[oai(rename_all = "camelCase")]
+#[oai(rename_all = "camelCase", rename = "PutApplicationRequest")]
 pub struct NewApplication {
     /// The identifier of its owner.
     pub partner_id: Uuid,

@@ -10,15 +10,19 @@ pub fn validator(document: &Value, schema: &Value) -> Validator {
     options.build(&schema).expect("the document's schemas are schemas")
 }
 
-/// OpenAPI 3.0 says `nullable: true` where JSON Schema has `null` among the types.
+/// OpenAPI 3.0 says `nullable: true` where JSON Schema has null as an alternative.
 fn as_json_schema(value: &Value) -> Value {
     match value {
         Value::Object(object) => {
             let mut object: serde_json::Map<_, _> =
                 object.iter().map(|(name, value)| (name.clone(), as_json_schema(value))).collect();
+            // There it is a flag beside the bound, here it is the bound.
+            if object.get("exclusiveMaximum") == Some(&Value::Bool(true)) {
+                let bound = object.remove("maximum").expect("an exclusive maximum has a maximum");
+                object.insert("exclusiveMaximum".to_owned(), bound);
+            }
             if object.remove("nullable") == Some(Value::Bool(true)) {
-                let one = object.remove("type").expect("what is nullable has a type");
-                object.insert("type".to_owned(), json!([one, "null"]));
+                return json!({ "anyOf": [object, { "type": "null" }] });
             }
             object.into()
         }

@@ -8,9 +8,10 @@ type Row<'r> = (&'r str, &'r str, Option<&'r str>, bool);
 
 /// What the document says of a field, references followed.
 fn field(schema: &Value, name: &str) -> (String, Option<String>, bool) {
-    let field = document().resolved(&schema["properties"][name]);
+    let property = &schema["properties"][name];
+    let field = document().resolved(property);
     let text = |key: &str| field[key].as_str().map(str::to_owned);
-    (text("type").unwrap_or_default(), text("format"), field["nullable"] == true)
+    (text("type").unwrap_or_default(), text("format"), property["nullable"] == true)
 }
 
 /// Sees to it that a schema has exactly these rows.
@@ -58,7 +59,8 @@ fn payload() -> &'static Value {
 fn the_document_is_openapi_3_0_3_at_any_host() {
     let document = &document().value;
     assert_eq!(document["openapi"], "3.0.3");
-    assert_eq!(document["servers"], json!([{ "url": "/" }]));
+    let servers = document["servers"].as_array().expect("servers");
+    assert_eq!(servers.iter().map(|server| &server["url"]).collect::<Vec<_>>(), ["/"]);
     let version: Vec<_> = document["info"]["version"].as_str().expect("a version").split('.').collect();
     assert!(version.len() == 3 && version.iter().all(|part| part.parse::<u32>().is_ok()), "semantic: {version:?}");
 }
@@ -142,7 +144,7 @@ fn reads_answer_what_the_two_operations_of_part_1_answer() {
     };
     let items = |id: &str| {
         let list = document().resolved(schema(id, "200"));
-        assert_eq!(required(list), ["items"]);
+        assert_eq!(required(list), ["items", "next"]);
         assert_eq!(field(list, "next"), ("string".to_owned(), None, true));
         &list["properties"]["items"]["items"]
     };

@@ -111,7 +111,7 @@ async fn routing_errors_have_the_shape_too_and_no_page_may_call() {
 async fn the_document_and_its_pages_are_served_without_a_key() {
     let context = Context::new().await;
     let json = context.send("GET", "/operator/openapi.json", &[], "").await.is(200);
-    assert_eq!(json, crate::document::value("operator.json"));
+    assert_eq!(lendpay_api::document::in_place(&json), crate::document::value("operator.json"));
     for path in ["/operator/openapi.yaml", "/operator/docs", "/operator/", "/operator/reference", "/operator/guides/runbook"] {
         assert_eq!(context.send("GET", path, &[], "").await.status, 200);
     }

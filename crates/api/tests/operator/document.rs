@@ -35,11 +35,11 @@ impl Operation {
     }
 }
 
-/// A document as a value.
+/// A document as a value, with everything where it is used.
 pub fn value(file: &str) -> Value {
     let documents = lendpay_api::document::documents();
     let document = documents.into_iter().find(|document| document.file == file).expect("it is there");
-    serde_json::from_str(&document.text).expect("the document is JSON")
+    lendpay_api::document::in_place(&serde_json::from_str(&document.text).expect("the document is JSON"))
 }
 
 /// The operations of the operator's document.

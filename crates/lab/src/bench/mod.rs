@@ -63,7 +63,7 @@ const BESIDE: &str = "the-other-build";
 
 /// Builds, measures all servers in turn, and writes the report.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("bench", true, &["lendpay", "lendpay-lab"])?;
+    let lab = Lab::new("bench", true)?;
     lab.needs("load")?;
     let results = match arguments.store {
         Store::Postgres => postgres::measure(&lab, arguments)?,

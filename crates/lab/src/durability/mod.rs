@@ -44,7 +44,7 @@ const OVERWRITTEN: usize = 20_000;
 
 /// Builds the service and runs all rounds.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("durability", !arguments.unoptimized, &["lendpay"])?;
+    let lab = Lab::new("durability", !arguments.unoptimized)?;
     lab.needs("load")?;
     if arguments.kills > 0 {
         let kill = |server: &mut Server, _: &Ledger| server.kill();

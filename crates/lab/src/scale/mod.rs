@@ -46,7 +46,7 @@ const MIB: f64 = 1024.0 * 1024.0;
 
 /// Builds the service and measures all of it.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("scale", !arguments.unoptimized, &["lendpay"])?;
+    let lab = Lab::new("scale", !arguments.unoptimized)?;
     if arguments.offers > 0 || arguments.exported > 0 {
         lab.needs("load")?;
     }

@@ -90,7 +90,7 @@ impl Shared {
 /// Builds the service and soaks it.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     ensure!(arguments.connections > killed::CONNECTIONS, "--connections: more than {}", killed::CONNECTIONS);
-    let lab = Lab::new("soak", !arguments.unoptimized, &["lendpay"])?;
+    let lab = Lab::new("soak", !arguments.unoptimized)?;
     let descriptors = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: descriptors.maximum, ..descriptors })?;
     let (connections, store) = (CONNECTIONS.to_string(), lab.store("data"));

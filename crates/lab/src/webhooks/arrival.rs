@@ -123,7 +123,8 @@ fn until_done<T>(addresses: &Addresses, work: impl Fn([SocketAddr; 2]) -> anyhow
 }
 
 fn operate(addresses: &Addresses, method: &str, path: &str, body: &str) -> anyhow::Result<()> {
-    until_done(addresses, |[_, operator]| Operator::new(operator).call(method, path, body, &[200, 201]).map(drop))
+    // 409: an archive whose reply was lost is repeated.
+    until_done(addresses, |[_, operator]| Operator::new(operator).call(method, path, body, &[200, 201, 409]).map(drop))
 }
 
 /// Waits until everything has arrived, and judges it. Returns how many events and repeats there were.

@@ -40,7 +40,7 @@ pub struct Arguments {
 
 /// Measures on both stores; fails if an event is missing or something costs too much.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
-    let lab = Lab::new("webhooks", !arguments.unoptimized, &["lendpay"])?;
+    let lab = Lab::new("webhooks", !arguments.unoptimized)?;
     lab.needs("everyday")?;
     let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
     for store in [None, Some(&cluster)] {

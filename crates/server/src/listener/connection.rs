@@ -73,6 +73,8 @@ impl Connection {
     {
         let (activity, timeouts) = (&self.slot.activity, &self.context.timeouts);
         let (mut stopping, mut displaced) = (false, false);
+        // A token of its own: each poll of one that waits takes that token's lock.
+        let stop = self.context.stop.child_token();
         loop {
             let wake = activity.due(timeouts).unwrap_or_else(|_| Instant::now());
             tokio::select! {
@@ -92,7 +94,7 @@ impl Connection {
                     displaced = true;
                     shut_down(connection.as_mut());
                 }
-                () = self.context.stop.cancelled(), if !stopping => {
+                () = stop.cancelled(), if !stopping => {
                     stopping = true;
                     shut_down(connection.as_mut());
                 }

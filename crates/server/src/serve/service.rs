@@ -120,6 +120,7 @@ impl<S: Kept> Service<S> {
         let partner_settings = PartnerSettings {
             buyer_checks: settings.buyer_checks,
             limits,
+            public_url: settings.public_url.as_ref().map(ToString::to_string),
             oauth,
             rate_limit: settings.rate_limit,
             traces: traces.clone(),

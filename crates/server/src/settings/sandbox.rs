@@ -54,7 +54,7 @@ pub struct Reach {
 }
 
 /// Reads an address of the web. Nothing secret is sent there, so it need not be encrypted.
-fn web_address(text: &str) -> Result<Url, String> {
+pub fn web_address(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
     url.ok_or_else(|| "write an address such as http://127.0.0.1:8080".to_owned())
 }

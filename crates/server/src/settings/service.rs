@@ -3,6 +3,7 @@
 use super::oauth::OAuthSettings;
 use super::operator::Operator;
 use super::outgoing::{Trust, collector};
+use super::sandbox::web_address;
 use super::store::KeptIn;
 use super::values::{Rate, kept, log_levels, rate, seconds, share, socket_address};
 use super::webhooks::Webhooks;
@@ -54,6 +55,11 @@ pub struct Serve {
 /// What every way to run the service shares.
 #[derive(Debug, Args)]
 pub struct Common {
+    /// Where partners reach the service, such as https://api.example: its document and the code in it name this address.
+    /// Without it the document is for the host that serves it.
+    #[arg(long, env = "LENDPAY_PUBLIC_URL", value_name = "URL", value_parser = web_address)]
+    pub public_url: Option<Url>,
+
     /// How much is asked of a buyer: every check of the document, or the bare contract (types, and type 0).
     #[arg(long, env = "LENDPAY_BUYER_CHECKS", value_name = "CHECKS", default_value = "full", value_parser = PossibleValuesParser::new(["full", "contract"])
         .map(|checks| if checks == "full" { BuyerChecks::Full } else { BuyerChecks::Contract }))]

@@ -85,6 +85,10 @@ struct Escaped<'w, W>(&'w mut W);
 
 impl<W: Write> Write for Escaped<'_, W> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
+        // Almost every text is an id: one look at its bytes is a tenth of the work.
+        if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
+            return self.0.write_str(text);
+        }
         let mut written = 0;
         for (at, c) in text.char_indices().filter(|(_, c)| matches!(c, '"' | '\\') || printable::is_active(*c)) {
             self.0.write_str(&text[written..at])?;

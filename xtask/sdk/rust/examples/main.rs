@@ -1,7 +1,7 @@
 //! The generated Rust client against the running service: every kind of answer, read through its types.
 
 use lendpay_partner::types::{
-    BankAccount, BuyerType, CreateBuyerIdempotencyKey, LendingError, NewBuyer, OfferStatus, OfferType,
+    BankAccount, BuyerType, CreateBuyerIdempotencyKey, CreateBuyerRequest, LendingError, OfferStatus, OfferType,
 };
 use lendpay_partner::{Client, Error};
 use reqwest::StatusCode;
@@ -46,16 +46,16 @@ fn asking(asked: &str) -> Result<Client, Box<dyn std::error::Error>> {
 }
 
 async fn create_and_replay(api: &Client) -> Outcome {
-    let buyer = NewBuyer {
-        name: Some("Northwind Bicycles Ltd".to_owned()),
-        country_code: Some("GB".to_owned()),
-        type_: Some(BuyerType(Some(0.try_into()?))),
+    let buyer = CreateBuyerRequest {
+        name: Some("Northwind Bicycles Ltd".parse()?),
+        country_code: Some("GB".parse()?),
+        type_: Some(BuyerType::try_from(0)?),
         bank_account: Some(BankAccount {
-            currency_code: Some("GBP".to_owned()),
-            iban: Some("GB33BUKB20201555555555".to_owned()),
+            currency_code: Some("GBP".parse()?),
+            iban: Some("GB33BUKB20201555555555".parse()?),
             ..BankAccount::default()
         }),
-        ..NewBuyer::default()
+        ..CreateBuyerRequest::default()
     };
     let key: CreateBuyerIdempotencyKey = Uuid::new_v4().to_string().parse()?;
     let created = api.create_buyer(Some(&key), &buyer).await?;
@@ -103,7 +103,7 @@ async fn every_other_status(api: &Client, application: &Uuid, offer: &Uuid) -> O
         (&asking("unsupported-media-type")?, None, StatusCode::UNSUPPORTED_MEDIA_TYPE),
         (api, Some(&used), StatusCode::UNPROCESSABLE_ENTITY),
     ] {
-        match api.create_buyer(key, &NewBuyer::default()).await {
+        match api.create_buyer(key, &CreateBuyerRequest::default()).await {
             Err(Error::ErrorResponse(response)) => {
                 assert_eq!(response.status(), status);
                 assert!(!response.title.is_empty());
@@ -124,7 +124,7 @@ async fn repeat_after_lost_replies(api: &Client, application: &Uuid, offer: &Uui
     let accepted = happened.iter().filter(|event| event.type_.to_string() == "offer.accepted");
     assert_eq!(accepted.filter(|event| event.offer_id == Some(*offer)).count(), 1);
 
-    let buyer = NewBuyer { registration_number: Some("lost".to_owned()), ..NewBuyer::default() };
+    let buyer = CreateBuyerRequest { registration_number: Some("lost".parse()?), ..CreateBuyerRequest::default() };
     let key: CreateBuyerIdempotencyKey = Uuid::new_v4().to_string().parse()?;
     let lost = losing.create_buyer(Some(&key), &buyer).await;
     assert!(matches!(lost, Err(Error::CommunicationError(_))), "{lost:?}");
@@ -136,7 +136,7 @@ async fn repeat_after_lost_replies(api: &Client, application: &Uuid, offer: &Uui
 async fn readme(base: &str, http: reqwest::Client, application_id: Uuid, offer_id: Uuid) -> Outcome {
     let api = lendpay_partner::Client::new_with_client(base, http);
     let offer = api.accept_offer(&application_id, &offer_id, &serde_json::json!({})).await?;
-    let wanted = NewBuyer { name: Some("Northwind Bicycles Ltd".to_owned()), ..NewBuyer::default() };
+    let wanted = CreateBuyerRequest { name: Some("Northwind Bicycles Ltd".parse()?), ..CreateBuyerRequest::default() };
     let buyer = api.create_buyer(Some(&Uuid::new_v4().to_string().parse()?), &wanted).await?;
     println!("{} {}", offer.status, buyer.id);
     Ok(())
@@ -158,7 +158,7 @@ async fn main() -> Outcome {
         let (found, error) = refused(api, &application, &offer).await;
         assert_eq!((found, error.error_code.as_str()), (status, code));
     }
-    let nowhere = NewBuyer { country_code: Some("XX".to_owned()), ..NewBuyer::default() };
+    let nowhere = CreateBuyerRequest { country_code: Some("XX".parse()?), ..CreateBuyerRequest::default() };
     match api.create_buyer(None, &nowhere).await {
         Err(Error::ErrorResponse(response)) => {
             assert_eq!(response.status(), StatusCode::BAD_REQUEST);

@@ -1,6 +1,7 @@
 //! `CopyLog`: the bytes of the log, for backups. What is sent never changes: nothing has to be locked.
 
 use super::*;
+use crate::wire::fields::EXACT_MAX;
 use crate::wire::time::Time;
 use futures_util::stream;
 use poem_openapi::payload::Binary;
@@ -14,11 +15,8 @@ pub(crate) struct CopyLog;
 const FROM: Parameter = Parameter {
     name: "from",
     description: "The byte of the log to begin with; 0 when it is absent.",
-    schema: || json!({ "type": "integer", "format": "int64", "default": 0, "maximum": LAST, "minimum": 0 }),
+    schema: || json!({ "type": "integer", "format": "int64", "default": 0, "maximum": EXACT_MAX, "minimum": 0 }),
 };
-
-/// The largest integer that every reader of JSON has without rounding (RFC 8259, section 6).
-const LAST: u64 = (1 << 53) - 1;
 
 const NO_BYTE: &str = "must be a whole number from 0 to 9007199254740991";
 
@@ -62,8 +60,9 @@ impl<S: Commands> CopyLogApi<S> {
     async fn copy_log(&self, request: OperatorRequest) -> Result<Copied, Failed<CopyLog>> {
         self.0.admit::<CopyLog>(&request)?;
         let mut parameters = request.query.of::<CopyLog>();
-        let from =
-            parameters.get(&FROM, |text| text.parse().ok().filter(|from| *from <= LAST).ok_or(NO_BYTE)).unwrap_or(0);
+        let from = parameters
+            .get(&FROM, |text| text.parse().ok().filter(|from| *from <= EXACT_MAX).ok_or(NO_BYTE))
+            .unwrap_or(0);
         parameters.good()?;
         let log = Arc::clone(self.0.log()?);
         let end = log.end();

@@ -10,6 +10,8 @@ use std::sync::OnceLock;
 pub struct Document {
     /// As it is exported.
     pub value: Value,
+    /// With everything where it is used.
+    whole: Value,
     operations: Vec<Operation>,
 }
 
@@ -29,8 +31,9 @@ pub fn document() -> &'static Document {
         let documents = lendpay_api::document::documents();
         let partner = documents.into_iter().find(|document| document.file == "partner.json").expect("it is there");
         let value: Value = serde_json::from_str(&partner.text).expect("the document is JSON");
-        let operations = operations(&value);
-        Document { value, operations }
+        let whole = lendpay_api::document::in_place(&value);
+        let operations = operations(&whole);
+        Document { value, whole, operations }
     })
 }
 
@@ -47,14 +50,16 @@ impl Document {
 
     /// The raw operation object of this `operationId`.
     pub fn raw(&self, id: &str) -> &Value {
-        let paths = self.value["paths"].as_object().expect("paths").values();
+        let paths = self.whole["paths"].as_object().expect("paths").values();
         let mut operations = paths.flat_map(|path| path.as_object().expect("a path item").values());
         operations.find(|operation| operation["operationId"] == id).expect("the operation is in the document")
     }
 
     /// `schema`, or what it refers to.
     pub fn resolved<'d>(&'d self, schema: &'d Value) -> &'d Value {
-        match schema["$ref"].as_str() {
+        // What may be null refers to its schema in an `allOf` of one.
+        let one = schema["allOf"].as_array().and_then(|all| all.first());
+        match one.unwrap_or(schema)["$ref"].as_str() {
             Some(reference) => {
                 let pointer = reference.strip_prefix('#').expect("references are local");
                 self.resolved(self.value.pointer(pointer).expect("references lead somewhere"))
