@@ -3,7 +3,7 @@
 use crate::wire::webhook::{lenders_payload, partners_payload, test_payload};
 use lendpay_domain::event::Event;
 use lendpay_domain::query::Scope;
-use lendpay_domain::{EventId, Timestamp};
+use lendpay_domain::{EndpointId, EventId, Timestamp};
 use standardwebhooks::{HEADER_WEBHOOK_ID, HEADER_WEBHOOK_SIGNATURE, HEADER_WEBHOOK_TIMESTAMP, Webhook};
 
 /// The payload of a webhook, before it is signed.
@@ -26,8 +26,8 @@ impl WebhookPayload {
     }
 
     /// What is sent to try an endpoint.
-    pub fn test(id: EventId, at: Timestamp) -> Self {
-        Self { id, body: test_payload(at) }
+    pub fn test(endpoint: EndpointId, id: EventId, at: Timestamp) -> Self {
+        Self { id, body: test_payload(endpoint, at) }
     }
 
     /// The headers of an attempt at the moment `now`, with a signature by each of the secrets. The first is the

@@ -118,7 +118,7 @@ final class Main {
         lost(() -> new LendingApi(losing).acceptOffer(APPLICATION, OFFER, null));
         var offer = new LendingApi(client).acceptOffer(APPLICATION, OFFER, null);
         check(offer.getStatus() == OfferStatus.CUSTOMER_ACCEPTED, "the repeated accept");
-        var happened = new EventsApi(client).listEvents(null, null, null).getItems().stream();
+        var happened = new EventsApi(client).listEvents(null, null, null, null).getItems().stream();
         var accepted = happened.filter(event -> event.getType().getValue().equals("offer.accepted"));
         check(accepted.filter(event -> OFFER.equals(event.getOfferId())).count() == 1, "one acceptance");
 

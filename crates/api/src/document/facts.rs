@@ -163,6 +163,7 @@ fn example(schema: &str, property: &str) -> Option<Value> {
             "statusChangedAt" | "createdAt" | "occurredAt" | "receivedAt" | "date" | "asOf" | "lastUsedAt"
             | "revokedAt" | "timestamp" | "at" | "nextAt" | "waitingSince" | "lastSuccessAt" | "formerSecretUntil",
         ) => MOMENT.into(),
+        ("TestWebhook", "sequence") => 0.into(),
         (_, "sequence") => 41.into(),
         (_, "actor") => format!("key:{}", KEYS[0].id).into(),
         (_, "operationId") => "4bf92f3577b34da6a3ce929d0e0e4736".into(),

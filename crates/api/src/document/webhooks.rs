@@ -24,6 +24,8 @@ use uuid::uuid;
 /// The secret that signs the examples: `whsec_TGVuZHBheSBleGFtcGxlIHNlY3JldCwgMzIgYnl0ZXM=`.
 const EXAMPLE_SECRET: &[u8] = b"Lendpay example secret, 32 bytes";
 
+const ENDPOINT: EndpointId = EndpointId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6b"));
+
 /// The headers of Standard Webhooks, and what they say.
 const HEADERS: [(&str, &str); 3] = [
     ("webhook-id", "The identifier of the event. It is the same whenever the event is sent: skip what you have seen."),
@@ -127,7 +129,7 @@ pub(super) fn finish(document: &mut Value, scope: Scope) {
     let (id, sent) = (EventId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e")), moment(1_653_653_745, 0));
     let of_events =
         subjects().filter_map(|subject| Some((subject.event_type(), WebhookPayload::of(&event(id, subject), scope)?)));
-    for (name, payload) in of_events.chain([(TEST, WebhookPayload::test(id, sent))]) {
+    for (name, payload) in of_events.chain([(TEST, WebhookPayload::test(ENDPOINT, id, sent))]) {
         let operation = &mut webhooks.get_mut(name).expect("the document has the types that are sent")["post"];
         let words: String = name.split(['.', '_']).map(capitalised).collect();
         operation["operationId"] = format!("{words}Webhook").into();
@@ -175,8 +177,7 @@ fn subjects() -> impl Iterator<Item = Subject> {
     let (application, offer) = (ApplicationId::new(APPLICATION), OfferId::new(OFFER));
     let key = KeyId::new(uuid!("01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6d"));
     let of_offers = Status::ALL.iter().map(move |status| Subject::Offer { application, offer, status: *status });
-    let endpoint = EndpointId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6b"));
-    let steps = Step::ALL.into_iter().map(move |step| Subject::Webhook(endpoint, step));
+    let steps = Step::ALL.into_iter().map(|step| Subject::Webhook(ENDPOINT, step));
     let buyer = BuyerId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6a"));
     let others = [
         Subject::Buyer(buyer),

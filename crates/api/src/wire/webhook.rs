@@ -3,9 +3,9 @@
 use super::offer::Status;
 use super::time::Time;
 use super::{event, partner_event};
-use lendpay_domain::Timestamp;
 use lendpay_domain::event::{Event, Subject};
 use lendpay_domain::webhook::attempt::TEST;
+use lendpay_domain::{EndpointId, Timestamp};
 use poem_openapi::Object;
 use serde::Serialize;
 use uuid::Uuid;
@@ -59,9 +59,14 @@ pub struct LenderWebhookData {
     pub endpoint_id: Option<Uuid>,
 }
 
-/// Nothing.
+/// What was tried.
 #[derive(Debug, Object, Serialize)]
-pub struct TestWebhookData {}
+#[oai(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase")]
+pub struct TestWebhookData {
+    /// The endpoint.
+    pub endpoint_id: Uuid,
+}
 
 /// What an operator sends to try an endpoint. It is in no list of events.
 #[derive(Debug, Object, Serialize)]
@@ -156,6 +161,7 @@ pub(crate) fn lenders_payload(event: &Event) -> String {
 }
 
 /// What an operator sends to try an endpoint.
-pub(crate) fn test_payload(at: Timestamp) -> String {
-    json(&TestWebhook { kind: TEST.to_owned(), timestamp: Time(at), sequence: 0, data: TestWebhookData {} })
+pub(crate) fn test_payload(endpoint: EndpointId, at: Timestamp) -> String {
+    let data = TestWebhookData { endpoint_id: endpoint.uuid() };
+    json(&TestWebhook { kind: TEST.to_owned(), timestamp: Time(at), sequence: 0, data })
 }

@@ -111,7 +111,7 @@ impl Deliveries for Deliverer {
     fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
         let (this, id) = (self.clone(), endpoint.id);
         Box::pin(async move {
-            let payload = WebhookPayload::test(event, at);
+            let payload = WebhookPayload::test(endpoint.id, event, at);
             let message = Message { payload, event, kind: TEST, sequence: None, number: 1 };
             let (attempt, _) = this.attempt(Arc::new(endpoint), message).await;
             this.remember(id, attempt);

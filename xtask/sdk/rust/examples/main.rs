@@ -120,7 +120,7 @@ async fn repeat_after_lost_replies(api: &Client, application: &Uuid, offer: &Uui
     assert!(matches!(lost, Err(Error::CommunicationError(_))), "{lost:?}");
     let accepted = api.accept_offer(application, offer, &serde_json::json!({})).await?;
     assert_eq!(accepted.status, OfferStatus::CustomerAccepted);
-    let happened = api.list_events(None, None, None).await?.into_inner().items;
+    let happened = api.list_events(None, None, None, None).await?.into_inner().items;
     let accepted = happened.iter().filter(|event| event.type_.to_string() == "offer.accepted");
     assert_eq!(accepted.filter(|event| event.offer_id == Some(*offer)).count(), 1);
 

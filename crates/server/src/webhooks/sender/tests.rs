@@ -2,7 +2,7 @@ use super::*;
 use crate::outgoing;
 use crate::settings::Trust;
 use lendpay_api::WebhookPayload;
-use lendpay_domain::EventId;
+use lendpay_domain::{EndpointId, EventId};
 use lendpay_receiver::{Behaviour, Receiver};
 use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,7 +21,7 @@ fn sender(receiver: &Receiver, lookup: Lookup, allowed: &[&str]) -> Sender {
 async fn send(sender: &Sender, url: &str) -> Result<u16, Problem> {
     #[expect(clippy::disallowed_methods, reason = "the receiver compares it with the system's time")]
     let now = chrono::Utc::now();
-    let payload = WebhookPayload::test(EventId::from_bytes([7; 16]), now);
+    let payload = WebhookPayload::test(EndpointId::from_bytes([9; 16]), EventId::from_bytes([7; 16]), now);
     let headers = payload.headers(now, &[b"Lendpay example secret, 32 bytes"]);
     let url = EndpointUrl::parse(url).expect("an address");
     sender.send(&url, headers, payload.body, now).await.map(|answer| answer.status.as_u16())
