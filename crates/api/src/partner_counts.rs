@@ -6,6 +6,7 @@
 use lendpay_domain::PartnerId;
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -54,12 +55,15 @@ impl PartnerCounts {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let State { partners, others, .. } = &mut *state;
         let number = partners.len();
-        if number < TOLD_APART {
+        let known = match partners.entry(partner) {
+            Entry::Occupied(known) => Some(known.into_mut()),
             // There is no one to compare the first ones with.
-            let new = || Partner { recent: 0, shown: (number < SHOWN).then(Counts::default) };
-            partners.entry(partner).or_insert_with(new);
-        }
-        let counts = partners.get_mut(&partner).and_then(|partner| {
+            Entry::Vacant(new) if number < TOLD_APART => {
+                Some(new.insert(Partner { recent: 0, shown: (number < SHOWN).then(Counts::default) }))
+            }
+            Entry::Vacant(_) => None,
+        };
+        let counts = known.and_then(|partner| {
             partner.recent += 1;
             partner.shown.as_mut()
         });

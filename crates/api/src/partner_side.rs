@@ -100,11 +100,13 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
         of_sandbox: side == Side::Sandbox,
     };
     let document = partner::served(settings.public_url.as_deref(), token_url.as_deref());
-    let (mut pages, mut routes) = document.pages().add(Route::new(), side);
+    let (mut pages, of_pages) = document.pages().add(Route::new(), side);
+    // Operations before pages: an address is looked for in this order.
+    let mut routes = document.routes(side);
+    routes.extend(of_pages);
     if let Some(sandbox) = &settings.sandbox {
         pages = sandbox::add(pages, &mut routes, sandbox, &clock);
     }
-    routes.extend(document.routes(side));
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
     let operations = operations(Arc::clone(&store), gate, settings.feed, settings.buyer_checks);
     let operations = OpenApiService::new(operations, "", "").into_endpoint();

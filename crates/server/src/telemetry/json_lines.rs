@@ -51,9 +51,9 @@ impl<W: Write> Members<'_, W> {
         self.result = self.begin(field).and_then(|()| self.writer.write_fmt(value));
     }
 
-    fn quoted(&mut self, field: &Field, value: fmt::Arguments<'_>) {
+    fn quoted(&mut self, field: &Field, write: impl FnOnce(Escaped<'_, W>) -> fmt::Result) {
         let begun = self.begin(field).and_then(|()| self.writer.write_char('"'));
-        let written = begun.and_then(|()| Escaped(self.writer).write_fmt(value));
+        let written = begun.and_then(|()| write(Escaped(self.writer)));
         self.result = written.and_then(|()| self.writer.write_char('"'));
     }
 }
@@ -72,11 +72,11 @@ impl<W: Write> Visit for Members<'_, W> {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.quoted(field, format_args!("{value}"));
+        self.quoted(field, |mut escaped| escaped.write_str(value));
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.quoted(field, format_args!("{value:?}"));
+        self.quoted(field, |mut escaped| write!(escaped, "{value:?}"));
     }
 }
 

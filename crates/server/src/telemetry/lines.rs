@@ -6,9 +6,10 @@
 //! the bound are dropped and counted.
 
 use std::io::{self, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tracing_subscriber::fmt::MakeWriter;
@@ -28,10 +29,9 @@ const WRITER: &str = "log lines";
 /// Where the lines go.
 #[derive(Clone)]
 pub struct Lines {
-    /// An empty one is the end.
-    send: Sender<Vec<u8>>,
-    /// How many bytes wait.
-    waiting: Arc<AtomicUsize>,
+    waiting: Arc<Mutex<Vec<u8>>>,
+    /// Told when there are lines where there were none, and, with true, of the end.
+    wake: Sender<bool>,
     dropped: Arc<AtomicU64>,
 }
 
@@ -43,37 +43,40 @@ pub struct Log {
 
 /// Starts the thread.
 pub fn start() -> io::Result<(Lines, Log)> {
-    let ((send, receive), (tell, written)) = (channel(), channel());
-    let lines = Lines { send, waiting: Arc::default(), dropped: Arc::default() };
-    let of_writer = (Arc::clone(&lines.waiting), Arc::clone(&lines.dropped));
+    let ((wake, woken), (tell, written)) = (channel(), channel());
+    let lines = Lines { waiting: Arc::default(), wake, dropped: Arc::default() };
+    let of_writer = lines.clone();
     thread::Builder::new().name(WRITER.to_owned()).spawn(move || {
-        write(&receive, &of_writer.0, &of_writer.1);
+        of_writer.write_out(&woken);
         tell.send(())
     })?;
     Ok((lines.clone(), Log { lines, written }))
 }
 
-/// Writes lines until the end.
-fn write(lines: &Receiver<Vec<u8>>, waiting: &AtomicUsize, dropped: &AtomicU64) {
-    let (mut told, mut ended) = (0, false);
-    while let Ok(mut out) = lines.recv() {
-        ended |= out.is_empty();
-        if !ended {
-            thread::sleep(COLLECT);
-        }
-        for line in lines.try_iter() {
-            ended |= line.is_empty();
-            out.extend(line);
-        }
-        waiting.fetch_sub(out.len(), Ordering::Relaxed);
-        // Nobody is left to tell when standard error is gone.
-        let _ = io::stderr().write_all(&out);
-        let all = dropped.load(Ordering::Relaxed);
-        if all > told {
-            tracing::warn!(lines = all - told, "log lines were dropped, since nobody read them");
-            told = all;
-        } else if ended {
-            return;
+impl Lines {
+    fn waiting(&self) -> MutexGuard<'_, Vec<u8>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes lines until the end.
+    fn write_out(&self, woken: &Receiver<bool>) {
+        let (mut out, mut told, mut ended) = (Vec::new(), 0, false);
+        while let Ok(end) = woken.recv() {
+            ended |= end;
+            if !ended {
+                thread::sleep(COLLECT);
+            }
+            mem::swap(&mut *self.waiting(), &mut out);
+            // Nobody is left to tell when standard error is gone.
+            let _ = io::stderr().write_all(&out);
+            out.clear();
+            let all = self.dropped.load(Ordering::Relaxed);
+            if all > told {
+                tracing::warn!(lines = all - told, "log lines were dropped, since nobody read them");
+                told = all;
+            } else if ended {
+                return;
+            }
         }
     }
 }
@@ -88,7 +91,7 @@ impl Log {
 impl Drop for Log {
     fn drop(&mut self) {
         // The process ends in any case, and with it the thread.
-        if self.lines.send.send(Vec::new()).is_ok() {
+        if self.lines.wake.send(true).is_ok() {
             let _ = self.written.recv_timeout(LAST_WAIT);
         }
     }
@@ -96,14 +99,18 @@ impl Drop for Log {
 
 impl Write for &Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let waiting = self.waiting.fetch_add(line.len(), Ordering::Relaxed) + line.len();
+        let mut waiting = self.waiting();
         // The writer's own line, which says how many were dropped, always fits.
-        if waiting <= MOST || thread::current().name() == Some(WRITER) {
-            // Nothing is written after the end.
-            let _ = self.send.send(line.to_vec());
-        } else {
-            self.waiting.fetch_sub(line.len(), Ordering::Relaxed);
+        if waiting.len() + line.len() > MOST && thread::current().name() != Some(WRITER) {
             self.dropped.fetch_add(1, Ordering::Relaxed);
+            return Ok(line.len());
+        }
+        let is_first = waiting.is_empty();
+        waiting.extend_from_slice(line);
+        drop(waiting);
+        if is_first {
+            // Nothing is written after the end.
+            let _ = self.wake.send(false);
         }
         Ok(line.len())
     }
