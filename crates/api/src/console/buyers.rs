@@ -1,6 +1,6 @@
 //! Buyers, with their bank details masked; in full when asked for, which is an event.
 
-use super::frame::{Page, buyer as to_buyer, facts, hidden, link, maybe, more, partner, table, time};
+use super::frame::{Page, buyer as to_buyer, facts, filters, hidden, link, maybe, more, partner, table, time};
 use super::visit::Visit;
 use super::{Answer, HOME, Pairs};
 use crate::failure::Failure;
@@ -11,26 +11,18 @@ use maud::{Markup, html};
 use poem::Request;
 
 pub(super) async fn buyers<S: Store>(visit: &Visit<'_, S>, query: &Pairs) -> Result<Answer, Failure> {
-    const FILTERS: [&str; 2] = ["registrationNumber", "partnerId"];
-    let found = visit.list_buyers(&query.some(&[FILTERS[0], FILTERS[1], "after"])).await?;
+    const FILTERS: [(&str, &str, &str); 2] =
+        [("registrationNumber", "Registration number", "text"), ("partnerId", "Partner’s id", "text")];
+    let found = visit.list_buyers(&query.some(&["registrationNumber", "partnerId", "after"])).await?;
     let row = |buyer: &OperatorBuyer| {
         let (number, country) = (maybe(&buyer.registration_number), maybe(&buyer.country_code));
         vec![to_buyer(buyer.id), maybe(&buyer.name), number, country, partner(buyer.partner_id), time(buyer.created_at)]
     };
-    let rows: Vec<_> = found.items.iter().map(row).collect();
     let heads = ["Id", "Name", "Registration number", "Country", "Partner", "Registered"];
     let body = html! {
-        form.filters method="get" action={ (HOME) "/buyers" } {
-            @for (name, label) in FILTERS.iter().zip(["Registration number", "Partner’s id"]) {
-                div {
-                    label for=(name) { (label) }
-                    input id=(name) name=(name) value=(query.get(name));
-                }
-            }
-            button type="submit" { "Show" }
-        }
-        (table("Buyers found", &heads, &rows))
-        (more(&found.next, &format!("{HOME}/buyers"), &query.some(&FILTERS)))
+        (filters("buyers", None, &FILTERS, query))
+        (table("Buyers found", &heads, found.items.iter().map(row)))
+        (more(&found.next, &format!("{HOME}/buyers"), &query.some(&FILTERS.map(|(name, ..)| name))))
     };
     Ok(Page::new("Buyers", body).into())
 }

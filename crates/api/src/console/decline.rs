@@ -32,7 +32,7 @@ pub(super) async fn answer<S: Store>(
         Err(problem) => Ok(Page::new("Decline an offer", first(visit, &offer, text, Some(problem))).into()),
         Ok(reason) if form.get("sure") == "yes" => {
             visit.decline(path(request), reason).await?;
-            Ok(Answer::See(format!("{HOME}/{}", address(&offer))))
+            Ok(Answer::see(format!("{HOME}/{}", address(&offer))))
         }
         Ok(reason) => Ok(Page::new("Really decline it?", second(visit, &offer, &reason)).into()),
     }
@@ -40,43 +40,37 @@ pub(super) async fn answer<S: Store>(
 
 /// The form with the reason.
 fn first<S: Store>(visit: &Visit<'_, S>, offer: &OperatorOffer, reason: &str, problem: Option<TextError>) -> Markup {
-    html! {
-        (described(offer))
-        @if let Some(problem) = problem {
-            p.problem role="alert" { "The reason " (problem) "." }
-        }
-        form.stacked method="post" action={ (HOME) "/" (address(offer)) "/decline" } {
-            (hidden("token", &visit.token()))
-            label for="reason" {
-                "Why did the customer turn it down? Operators read this in the event; partners do not."
-            }
-            input #reason name="reason" required maxlength="256" value=(reason);
-            button type="submit" { "Decline …" }
-        }
-        (back(offer))
-    }
+    let above = html! { @if let Some(problem) = problem { p.problem role="alert" { "The reason " (problem) "." } } };
+    let fields = html! {
+        label for="reason" { "Why did the customer turn it down? Operators read this in the event; partners do not." }
+        input #reason name="reason" required maxlength="256" value=(reason);
+        button type="submit" { "Decline …" }
+    };
+    form(visit, offer, &above, &fields)
 }
 
 /// The second question.
 fn second<S: Store>(visit: &Visit<'_, S>, offer: &OperatorOffer, reason: &Reason) -> Markup {
-    html! {
-        (described(offer))
+    let above = html! {
         (facts(&[("Reason", html! { (reason.as_str()) })]))
         p { "An offer that is declined can no longer be accepted. This cannot be undone." }
+    };
+    let fields = html! {
+        (hidden("reason", reason.as_str()))
+        (hidden("sure", "yes"))
+        button.danger type="submit" { "Yes, decline it" }
+    };
+    form(visit, offer, &above, &fields)
+}
+
+fn form<S: Store>(visit: &Visit<'_, S>, offer: &OperatorOffer, above: &Markup, fields: &Markup) -> Markup {
+    html! {
+        (facts(&[("Offer", html! { (offer.offer.id) }), ("Details", html! { (offer.offer.details) })]))
+        (above)
         form.stacked method="post" action={ (HOME) "/" (address(offer)) "/decline" } {
             (hidden("token", &visit.token()))
-            (hidden("reason", reason.as_str()))
-            (hidden("sure", "yes"))
-            button.danger type="submit" { "Yes, decline it" }
+            (fields)
         }
-        (back(offer))
+        p { (link(address(offer), "Back, without declining it")) }
     }
-}
-
-fn described(offer: &OperatorOffer) -> Markup {
-    facts(&[("Offer", html! { (offer.offer.id) }), ("Details", html! { (offer.offer.details) })])
-}
-
-fn back(offer: &OperatorOffer) -> Markup {
-    html! { p { (link(address(offer), "Back, without declining it")) } }
 }

@@ -1,6 +1,6 @@
 //! Events with filters, what operators do among them (the audit), and what became of an operation.
 
-use super::frame::{Page, application, buyer, link, maybe, more, offer, partner, table, time};
+use super::frame::{Page, application, buyer, filters, link, maybe, more, offer, partner, table, time};
 use super::visit::Visit;
 use super::{Answer, HOME, Pairs};
 use crate::failure::Failure;
@@ -15,57 +15,42 @@ use poem::Request;
 use serde_json::Value;
 use uuid::Uuid;
 
-/// Filters that are texts, as the operation names them, and what they are called.
-const TEXTS: [(&str, &str); 5] = [
-    ("partnerId", "Partner’s id"),
-    ("applicationId", "Application’s id"),
-    ("offerId", "Offer’s id"),
-    ("buyerId", "Buyer’s id"),
-    ("operationId", "Operation id"),
+/// Filters, as the operation names them, what they are called, and their kind. Days begin at midnight UTC.
+const FILTERS: [(&str, &str, &str); 7] = [
+    ("partnerId", "Partner’s id", "text"),
+    ("applicationId", "Application’s id", "text"),
+    ("offerId", "Offer’s id", "text"),
+    ("buyerId", "Buyer’s id", "text"),
+    ("operationId", "Operation id", "text"),
+    ("from", "From (day, UTC)", "date"),
+    ("until", "Before (day, UTC)", "date"),
 ];
 
-/// Days, which begin at midnight UTC.
-const DAYS: [(&str, &str); 2] = [("from", "From (day, UTC)"), ("until", "Before (day, UTC)")];
-
 pub(super) async fn events<S: Store>(visit: &Visit<'_, S>, query: &Pairs) -> Result<Answer, Failure> {
-    let days = DAYS
-        .map(|(name, _)| (name, query.get(name)))
-        .map(|(name, day)| (name, if day.is_empty() { String::new() } else { format!("{day}T00:00:00Z") }));
-    let mut window = query.some(&["type", "after"]);
-    window.extend(query.some(&TEXTS.map(|(name, _)| name)));
-    window.extend(days.iter().filter(|(_, day)| !day.is_empty()).map(|(name, day)| (*name, day.as_str())));
+    let names = FILTERS.map(|(name, ..)| name);
+    let days = ["from", "until"].map(|name| (name, format!("{}T00:00:00Z", query.get(name))));
+    let mut window = query.some(&[&["type", "after"], &names[..5]].concat());
+    window.extend(days.iter().filter(|(name, _)| !query.get(name).is_empty()).map(|(name, day)| (*name, day.as_str())));
     let found = visit.list_events(&window).await?;
-    let filters = [query.some(&["type", "from", "until"]), query.some(&TEXTS.map(|(name, _)| name))].concat();
+    let wanted = query.some(&[&["type"], &names[..]].concat());
     let audit = partner_event::hidden_types().join(",");
-    let wanted = query.get("type");
-    let body = html! {
-        form.filters method="get" action={ (HOME) "/events" } {
-            div {
-                label for="type" { "Type" }
-                select id="type" name="type" {
-                    option value="" { "All types" }
-                    option value=(audit) selected[wanted == audit] { "Audit: what only operators see" }
-                    @for kind in Subject::TYPES {
-                        option value=(kind) selected[wanted == kind] { (kind) }
-                    }
+    let kind = query.get("type");
+    let types = html! {
+        div {
+            label for="type" { "Type" }
+            select id="type" name="type" {
+                option value="" { "All types" }
+                option value=(audit) selected[kind == audit] { "Audit: what only operators see" }
+                @for known in Subject::TYPES {
+                    option value=(known) selected[kind == known] { (known) }
                 }
             }
-            @for (name, label) in TEXTS {
-                div {
-                    label for=(name) { (label) }
-                    input id=(name) name=(name) value=(query.get(name));
-                }
-            }
-            @for (name, label) in DAYS {
-                div {
-                    label for=(name) { (label) }
-                    input id=(name) name=(name) type="date" value=(query.get(name));
-                }
-            }
-            button type="submit" { "Show" }
         }
+    };
+    let body = html! {
+        (filters("events", Some(types), &FILTERS, query))
         (table_of("Events found", &found.items))
-        (more(&found.next, &format!("{HOME}/events"), &filters))
+        (more(&found.next, &format!("{HOME}/events"), &wanted))
     };
     Ok(Page::new("Events", body).into())
 }
@@ -73,7 +58,7 @@ pub(super) async fn events<S: Store>(visit: &Visit<'_, S>, query: &Pairs) -> Res
 /// Events as a table.
 pub(super) fn table_of(name: &str, events: &[Event]) -> Markup {
     let heads = ["Number", "When", "Type", "About", "By", "Operation", "What else"];
-    table(name, &heads, &events.iter().map(row).collect::<Vec<_>>())
+    table(name, &heads, events.iter().map(row))
 }
 
 fn row(event: &Event) -> Vec<Markup> {
@@ -126,17 +111,16 @@ fn shown(value: &Value) -> Markup {
 
 pub(super) async fn operation<S: Store>(visit: &Visit<'_, S>, request: &Request) -> Result<Answer, Failure> {
     let found = visit.get_operation(&[], id(request, "operationId")).await?;
-    let calls: Vec<_> = found.calls.iter().map(call).collect();
     let heads = ["When", "What was asked", "Answer", "Why", "About", "By", "Took"];
     let body = html! {
         p { "Operation " code { (found.operation_id) } }
-        @if calls.is_empty() && found.events.items.is_empty() {
+        @if found.calls.is_empty() && found.events.items.is_empty() {
             p {
                 "Nothing is known of it. It changed nothing and was not refused, as a read does that succeeds, or it was \
                  too long ago, or the id is wrong."
             }
         }
-        (table("Calls that changed nothing", &heads, &calls))
+        (table("Calls that changed nothing", &heads, found.calls.iter().map(call)))
         (table_of("What it changed", &found.events.items))
         (more(&found.events.next, &format!("{HOME}/events"), &[("operationId", &found.operation_id)]))
     };

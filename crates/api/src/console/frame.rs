@@ -1,6 +1,6 @@
 //! What stands around every page, and what pages are put together from. Whatever is put in by `html!` is escaped.
 
-use super::{HOME, SIGN_OUT, STYLE};
+use super::{HOME, Pairs, SIGN_OUT, STYLE};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::operators::KnownOperator;
@@ -40,9 +40,7 @@ impl Page {
         let told = failure.body(Shape::Operator, context.operation, context.at);
         let body = html! {
             p.problem role="alert" { (told.message) }
-            @if !told.errors.is_empty() {
-                ul { @for error in &told.errors { li { (error) } } }
-            }
+            @if !told.errors.is_empty() { ul { @for error in &told.errors { li { (error) } } } }
             p { "Operation " code { (told.operation_id) } }
             p { a href=(HOME) { "Back to the search" } }
         };
@@ -138,11 +136,28 @@ pub(super) fn facts(facts: &[(&str, Markup)]) -> Markup {
     html! { dl { @for (name, value) in facts { div { dt { (name) } dd { (value) } } } } }
 }
 
+/// A form with the filters of a list, each with its name, what it is called and its kind, and with what it has now.
+pub(super) fn filters(path: &str, first: Option<Markup>, fields: &[(&str, &str, &str)], query: &Pairs) -> Markup {
+    html! {
+        form.filters method="get" action={ (HOME) "/" (path) } {
+            @if let Some(first) = first { (first) }
+            @for (name, label, kind) in fields {
+                div {
+                    label for=(name) { (label) }
+                    input id=(name) name=(name) type=(kind) value=(query.get(name)) maxlength="256";
+                }
+            }
+            button type="submit" { "Show" }
+        }
+    }
+}
+
 /// A table with a name, or that it has no rows.
-pub(super) fn table(name: &str, heads: &[&str], rows: &[Vec<Markup>]) -> Markup {
+pub(super) fn table(name: &str, heads: &[&str], rows: impl Iterator<Item = Vec<Markup>>) -> Markup {
+    let mut rows = rows.peekable();
     html! {
         h2 { (name) }
-        @if rows.is_empty() {
+        @if rows.peek().is_none() {
             p.none { "None." }
         } @else {
             div.scroll role="region" tabindex="0" aria-label=(name) {

@@ -6,6 +6,8 @@ use super::{Answer, HOME};
 use crate::failure::Failure;
 use crate::operations::operator::get_operation::GetOperation;
 use crate::wire::event::EventList;
+use crate::wire::operator_buyer::OperatorBuyer;
+use crate::wire::party::Partner;
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OperationId, PartnerId, Store};
 use maud::{Markup, html};
 
@@ -26,14 +28,14 @@ pub(super) fn home<S: Store>(visit: &Visit<'_, S>) -> Page {
 
 pub(super) async fn search<S: Store>(visit: &Visit<'_, S>, text: &str) -> Result<Answer, Failure> {
     if text.is_empty() {
-        return Ok(Answer::See(HOME.to_owned()));
+        return Ok(Answer::see(HOME));
     }
     if OperationId::parse(text).is_some() {
-        return Ok(Answer::See(format!("{HOME}/operations/{text}")));
+        return Ok(Answer::see(format!("{HOME}/operations/{text}")));
     }
     let found = if PartnerId::parse(text).is_some() { thing(visit, text).await? } else { None };
     match found {
-        Some(path) => Ok(Answer::See(format!("{HOME}/{path}"))),
+        Some(path) => Ok(Answer::see(format!("{HOME}/{path}"))),
         None => named(visit, text).await,
     }
 }
@@ -64,21 +66,18 @@ async fn named<S: Store>(visit: &Visit<'_, S>, text: &str) -> Result<Answer, Fai
     let buyers = visit.list_buyers(&[("registrationNumber", text)]).await?;
     let whole = partners.next.is_none() && buyers.next.is_none();
     match (&partners.items[..], &buyers.items[..]) {
-        ([one], []) if whole => return Ok(Answer::See(format!("{HOME}/partners/{}", one.id))),
-        ([], [one]) if whole => return Ok(Answer::See(format!("{HOME}/buyers/{}", one.id))),
+        ([one], []) if whole => return Ok(Answer::see(format!("{HOME}/partners/{}", one.id))),
+        ([], [one]) if whole => return Ok(Answer::see(format!("{HOME}/buyers/{}", one.id))),
         _ => {}
     }
-    let partner = |found: &crate::wire::party::Partner| -> Vec<Markup> {
-        vec![link(format_args!("partners/{}", found.id), &found.name), html! { (found.id) }]
-    };
-    let company = |found: &crate::wire::operator_buyer::OperatorBuyer| -> Vec<Markup> {
-        vec![buyer(found.id), maybe(&found.name), maybe(&found.registration_number)]
-    };
+    let partner =
+        |found: &Partner| vec![link(format_args!("partners/{}", found.id), &found.name), html! { (found.id) }];
+    let company = |found: &OperatorBuyer| vec![buyer(found.id), maybe(&found.name), maybe(&found.registration_number)];
     let body = html! {
         p { "“" (text) "” was looked for in the names of partners and in the registration numbers of buyers." }
-        (table("Partners", &["Name", "Id"], &partners.items.iter().map(partner).collect::<Vec<_>>()))
+        (table("Partners", &["Name", "Id"], partners.items.iter().map(partner)))
         @if partners.next.is_some() { (go_on("partners", "name", text)) }
-        (table("Buyers", &["Id", "Name", "Registration number"], &buyers.items.iter().map(company).collect::<Vec<_>>()))
+        (table("Buyers", &["Id", "Name", "Registration number"], buyers.items.iter().map(company)))
         @if buyers.next.is_some() { (go_on("buyers", "registrationNumber", text)) }
     };
     Ok(Page::new("What was found", body).into())

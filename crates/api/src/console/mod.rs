@@ -25,7 +25,7 @@ use frame::{Frame, Page};
 use lendpay_domain::Store;
 use poem::endpoint::make_sync;
 use poem::http::{HeaderName, HeaderValue, Method, StatusCode, header};
-use poem::{Endpoint, Request, Response, RouteMethod, get, post};
+use poem::{Endpoint, Request, Response, get, post};
 use session::{Sessions, Wallet};
 use std::sync::Arc;
 use visit::Visit;
@@ -94,12 +94,8 @@ pub(crate) fn add<S: Store>(
     operator: &Arc<Operator<S>>,
 ) -> poem::Route {
     let mut note = |template: &str, allow: &str| {
-        routes.push(shell::Route {
-            template: template.to_owned(),
-            allow: allow.to_owned(),
-            preflight: false,
-            body: BODY,
-        });
+        let (template, allow) = (template.to_owned(), allow.to_owned());
+        routes.push(shell::Route { template, allow, preflight: false, body: BODY });
     };
     let sessions = Arc::new(Sessions::default());
     for (place, template, allow) in Place::ALL {
@@ -113,24 +109,28 @@ pub(crate) fn add<S: Store>(
         router = router.at(template.replace('{', ":").replace('}', ""), methods);
     }
     note(STYLE, "GET, HEAD");
-    router.at(STYLE, style())
-}
-
-fn style() -> RouteMethod {
     let sheet = |_| Response::builder().content_type("text/css; charset=utf-8").body(include_str!("style.css"));
-    get(make_sync(sheet))
+    router.at(STYLE, get(make_sync(sheet)))
 }
 
 /// What a place answers.
 enum Answer {
     Page(Page),
-    /// Look there.
-    See(String),
-    /// Sign in first, or look at the first page after that; with what becomes of the cookie.
-    Session {
-        see: &'static str,
-        cookie: HeaderValue,
+    /// Look there; with what becomes of the cookie.
+    See {
+        to: String,
+        cookie: Option<HeaderValue>,
     },
+}
+
+impl Answer {
+    fn see(to: impl Into<String>) -> Self {
+        Self::See { to: to.into(), cookie: None }
+    }
+
+    fn session(to: &str, cookie: HeaderValue) -> Self {
+        Self::See { to: to.to_owned(), cookie: Some(cookie) }
+    }
 }
 
 impl From<Page> for Answer {
@@ -154,9 +154,9 @@ impl<S: Store> Endpoint for Pages<S> {
         let wallet = Wallet::of(&request);
         let visit = self.visit(&wallet, &context);
         let answer = match (self.place, &visit) {
-            (Place::SignIn, Some(_)) => Ok(Answer::See(HOME.to_owned())),
+            (Place::SignIn, Some(_)) => Ok(Answer::see(HOME)),
             (Place::SignIn, None) => sign_in::answer(&self.operator, &request, &wallet, &context).await,
-            (_, None) => Ok(Answer::See(SIGN_IN.to_owned())),
+            (_, None) => Ok(Answer::see(SIGN_IN)),
             (_, Some(visit)) => self.answer(visit, &request, &wallet).await,
         };
         let frame = visit.as_ref().map(Visit::frame);
@@ -182,12 +182,11 @@ impl<S: Store> Pages<S> {
 
     async fn answer(&self, visit: &Visit<'_, S>, request: &Request, wallet: &Wallet) -> Result<Answer, Failure> {
         let form = if request.method() == Method::POST { Some(visit.form().await?) } else { None };
-        let query: Vec<(String, String)> = request.params().expect("any query is pairs of strings");
-        let query = Pairs(query);
+        let query = Pairs(request.params().expect("any query is pairs of strings"));
         match (self.place, form) {
             (Place::SignOut, _) => {
                 self.sessions.end(wallet, visit.now());
-                Ok(Answer::Session { see: SIGN_IN, cookie: wallet.removal() })
+                Ok(Answer::session(SIGN_IN, wallet.removal()))
             }
             (Place::Search, _) => home::search(visit, query.get("q")).await,
             (Place::Partners, _) => parties::partners(visit, &query).await,
@@ -225,32 +224,20 @@ fn stale_form() -> Failure {
 }
 
 fn respond(answer: Answer, frame: Option<&Frame>) -> Response {
-    let mut response: Response = match answer {
+    let (mut response, cookie) = match answer {
         Answer::Page(page) => {
             let (status, cookie) = (page.status, page.cookie.clone());
-            let mut response: Response = page.render(frame).into_string().into();
-            response.set_status(status);
-            if let Some(cookie) = cookie {
-                response.headers_mut().insert(header::SET_COOKIE, cookie);
-            }
-            response
+            (Response::builder().status(status).body(page.render(frame).into_string()), cookie)
         }
-        Answer::See(to) => see(&to),
-        Answer::Session { see: to, cookie } => {
-            let mut response = see(to);
-            response.headers_mut().insert(header::SET_COOKIE, cookie);
-            response
+        Answer::See { to, cookie } => {
+            let see = Response::builder().status(StatusCode::SEE_OTHER);
+            (see.header(header::LOCATION, to).finish(), cookie)
         }
     };
-    for (name, value) in &HEADERS {
-        response.headers_mut().insert(name, HeaderValue::from_static(value));
-    }
+    let headers = response.headers_mut();
+    headers.extend(cookie.map(|cookie| (header::SET_COOKIE, cookie)));
+    headers.extend(HEADERS.iter().map(|(name, value)| (name.clone(), HeaderValue::from_static(value))));
     response
-}
-
-fn see(to: &str) -> Response {
-    let to = HeaderValue::from_str(to).expect("addresses of pages are visible ASCII");
-    Response::builder().status(StatusCode::SEE_OTHER).header(header::LOCATION, to).finish()
 }
 
 /// A failure as a page. The shell logs and keeps it as it does those of operations.

@@ -1,9 +1,9 @@
 //! Partners with their keys and applications, and applications with their offers.
 
 use super::frame::{
-    Page, application as to_application, distance, facts, link, maybe, more, offer, partner as to_partner,
+    Page, application as to_application, distance, facts, filters, link, maybe, more, offer, partner as to_partner,
+    table, time,
 };
-use super::frame::{table, time};
 use super::visit::Visit;
 use super::{Answer, HOME, Pairs};
 use crate::failure::Failure;
@@ -20,16 +20,9 @@ pub(super) async fn partners<S: Store>(visit: &Visit<'_, S>, query: &Pairs) -> R
         let name = link(format_args!("partners/{}", partner.id), &partner.name);
         vec![name, html! { (partner.id) }, maybe(&partner.oauth_client_id), time(partner.created_at)]
     };
-    let rows: Vec<_> = found.items.iter().map(row).collect();
     let body = html! {
-        form.filters method="get" action={ (HOME) "/partners" } {
-            div {
-                label for="name" { "Name contains" }
-                input #name name="name" value=(query.get("name")) maxlength="256";
-            }
-            button type="submit" { "Show" }
-        }
-        (table("Partners found", &["Name", "Id", "OAuth client id", "Created"], &rows))
+        (filters("partners", None, &[("name", "Name contains", "text")], query))
+        (table("Partners found", &["Name", "Id", "OAuth client id", "Created"], found.items.iter().map(row)))
         (more(&found.next, &format!("{HOME}/partners"), &query.some(&["name"])))
     };
     Ok(Page::new("Partners", body).into())
@@ -46,8 +39,8 @@ pub(super) async fn partner<S: Store>(
     let of_partner = partner.id.to_string();
     let window = [&[("partnerId", of_partner.as_str()), ("limit", "50")][..], &query.some(&["after"])].concat();
     let applications = visit.list_applications(&window).await?;
-    let keys: Vec<_> = keys.items.iter().map(|key| key_row(key, visit.now())).collect();
-    let rows: Vec<_> = applications.items.iter().map(|found| vec![to_application(found.id)]).collect();
+    let keys = keys.items.iter().map(|key| key_row(key, visit.now()));
+    let rows = applications.items.iter().map(|found| vec![to_application(found.id)]);
     let body = html! {
         (facts(&[
             ("Id", html! { (partner.id) }),
@@ -56,8 +49,8 @@ pub(super) async fn partner<S: Store>(
             ("What happened", link(format_args!("events?partnerId={of_partner}"), "Events of this partner")),
             ("Companies", link(format_args!("buyers?partnerId={of_partner}"), "Buyers of this partner")),
         ]))
-        (table("Keys", &["Name", "Id", "Areas", "Access", "Made", "Last used", "Expires", "Revoked"], &keys))
-        (table("Applications", &["Id"], &rows))
+        (table("Keys", &["Name", "Id", "Areas", "Access", "Made", "Last used", "Expires", "Revoked"], keys))
+        (table("Applications", &["Id"], rows))
         (more(&applications.next, &format!("{HOME}/partners/{of_partner}"), &[]))
     };
     Ok(Page::new(partner.name, body).into())
@@ -86,14 +79,14 @@ pub(super) async fn application<S: Store>(
     let application = visit.get_application(&[], id).await?;
     let owner = visit.get_partner(&[], Some(PartnerId::new(application.partner_id))).await?;
     let offers = visit.list_offers(&query.some(&["after"]), id).await?;
-    let rows: Vec<_> = offers.items.iter().map(|offer| offer_row(offer, visit.now())).collect();
+    let rows = offers.items.iter().map(|offer| offer_row(offer, visit.now()));
     let body = html! {
         (facts(&[
             ("Id", html! { (application.id) }),
             ("Partner", html! { (owner.name) " " (to_partner(owner.id)) }),
             ("What happened", link(format_args!("events?applicationId={}", application.id), "Its events")),
         ]))
-        (table("Offers", &["Id", "Status", "Since", "Type", "Rate a year", "Amount", "Duration", "Expires"], &rows))
+        (table("Offers", &["Id", "Status", "Since", "Type", "Rate a year", "Amount", "Duration", "Expires"], rows))
         (more(&offers.next, &format!("{HOME}/applications/{}", application.id), &[]))
     };
     Ok(Page::new("Application", body).into())

@@ -4,7 +4,7 @@
 //! the operators' file: any process opens it, no secret has to be shared besides, and removing the operator's line ends
 //! it. Who can read the file has the hashes, but cannot make a session: that takes the key itself, which is inside.
 
-use crate::operator_key::{PresentedKey, same};
+use crate::operator_key::same;
 use crate::random;
 use crate::sealing::SealingKey;
 use base64::Engine as _;
@@ -132,11 +132,6 @@ impl Sessions {
         ended.retain(|_, until| now.timestamp() < *until);
         ended.extend(wallet.values.iter().map(|cookie| (token(cookie), now.timestamp() + LASTS)));
     }
-}
-
-/// The key as operations take it.
-pub(super) fn presented(key: &str) -> PresentedKey {
-    PresentedKey::typed(key)
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! Signing in with an operator's key. A wrong one counts for its address as on every operation.
 
 use super::frame::{Page, hidden};
-use super::session::{Wallet, presented, token};
+use super::session::{Wallet, token};
 use super::visit::read_form;
 use super::{Answer, HOME, SIGN_IN, stale_form};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::operations::operator::Operator;
 use crate::operator_failure::OperatorFailure;
+use crate::operator_key::PresentedKey;
 use maud::html;
 use poem::Request;
 use poem::http::Method;
@@ -26,9 +27,9 @@ pub(super) async fn answer<S>(
         return Err(stale_form());
     }
     let key = form.get("key");
-    operator.identify(&presented(key), context)?;
+    operator.identify(&PresentedKey::typed(key), context)?;
     // The cookie from before has no part in the session.
-    Ok(Answer::Session { see: HOME, cookie: wallet.session(key, context.at) })
+    Ok(Answer::session(HOME, wallet.session(key, context.at)))
 }
 
 /// The form, and why it was sent in vain.
@@ -40,9 +41,7 @@ pub(super) fn page(wallet: &Wallet, failure: Option<&Failure>) -> Page {
         other => format!("{other}. Try again later."),
     });
     let body = html! {
-        @if let Some(problem) = &problem {
-            p.problem role="alert" { (problem) }
-        }
+        @if let Some(problem) = &problem { p.problem role="alert" { (problem) } }
         form.stacked method="post" action=(SIGN_IN) {
             (hidden("token", &token(&cookie)))
             label for="key" { "Your key" }

@@ -1,7 +1,7 @@
 //! A request of somebody who has signed in, and what it can ask: operations of the operator's side, by their functions.
 
 use super::frame::Frame;
-use super::session::{is_token, presented, token};
+use super::session::{is_token, token};
 use super::{Pairs, stale_form};
 use crate::context::Context;
 use crate::failure::Failure;
@@ -11,6 +11,7 @@ use crate::operations::operator::{
     list_applications, list_buyers, list_events, list_keys, list_offers, list_partners, read_buyer,
 };
 use crate::operations::{Failed, OfferPath, Operation, PathId, Query};
+use crate::operator_key::PresentedKey;
 use crate::operators::KnownOperator;
 use crate::wire::event::EventList;
 use crate::wire::json::Json;
@@ -50,7 +51,7 @@ macro_rules! operations {
 impl<'a, S: Store> Visit<'a, S> {
     /// A visit with this key; none if it is nobody's.
     pub fn new(operator: &'a Arc<Operator<S>>, context: &'a Context, key: String, cookie: &str) -> Option<Self> {
-        let who = operator.operators.find(&presented(&key)).ok()?;
+        let who = operator.operators.find(&PresentedKey::typed(&key)).ok()?;
         context.set_actor(who.actor);
         Some(Self { operator, context, key, cookie: cookie.to_owned(), who })
     }
@@ -82,7 +83,11 @@ impl<'a, S: Store> Visit<'a, S> {
 
     fn request(&self, query: Parameters<'_>) -> OperatorRequest {
         let query = query.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        OperatorRequest { context: self.context.clone(), key: presented(&self.key), query: Query::new(query.collect()) }
+        OperatorRequest {
+            context: self.context.clone(),
+            key: PresentedKey::typed(&self.key),
+            query: Query::new(query.collect()),
+        }
     }
 
     operations! {
@@ -116,8 +121,7 @@ impl<'a, S: Store> Visit<'a, S> {
 
 /// The form that was sent.
 pub(super) async fn read_form(context: &Context) -> Result<Pairs, Failure> {
-    let body = context.read_body().await?;
-    Ok(Pairs(form_urlencoded::parse(&body).into_owned().collect()))
+    Ok(Pairs(form_urlencoded::parse(&context.read_body().await?).into_owned().collect()))
 }
 
 /// Nothing, in place of something that was not found.
