@@ -55,7 +55,7 @@ pub struct Serve {
 /// What every way to run the service shares.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Where partners reach the service, such as https://api.example: its document and the code in it name this address.
+    /// Where partners reach the service, such as `https://api.example`: its document and the code in it name this address.
     /// Without it the document is for the host that serves it.
     #[arg(long, env = "LENDPAY_PUBLIC_URL", value_name = "URL", value_parser = web_address)]
     pub public_url: Option<Url>,
