@@ -144,7 +144,7 @@ pub(super) fn filters(path: &str, first: Option<Markup>, fields: &[(&str, &str, 
             @for (name, label, kind) in fields {
                 div {
                     label for=(name) { (label) }
-                    input id=(name) name=(name) type=(kind) value=(query.get(name)) maxlength="256";
+                    input id=(name) name=(name) type=(kind) value=(query.get(name));
                 }
             }
             button type="submit" { "Show" }

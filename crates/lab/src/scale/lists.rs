@@ -84,7 +84,8 @@ fn time(operator: &mut Operator, path: &str) -> anyhow::Result<f64> {
 #[derive(Clone, Copy)]
 enum Cursors {
     Ids,
-    Offers,
+    /// Of an application and an offer, or of a partner and a buyer.
+    Pairs,
     Sequences,
 }
 
@@ -97,7 +98,7 @@ impl Cursors {
             let id = format!("{digits}-0000-4000-8000-000000000000");
             match self {
                 Self::Ids => [id.clone(), id],
-                Self::Offers => [format!("{id}:{id}"), format!("{id}:{id}")],
+                Self::Pairs => [format!("{id}:{id}"), format!("{id}:{id}")],
                 Self::Sequences => [SMALL, many].map(|count| (last(count) * n / 2).saturating_sub(n * 50).to_string()),
             }
         })
@@ -107,28 +108,32 @@ impl Cursors {
 /// Every list, by every filter. Both stores have the offer, which is of the partner with many, and the one of the partner
 /// with few.
 fn lists(of_many: &Pair, of_few: &Pair) -> Vec<(&'static str, String, Cursors)> {
-    use Cursors::{Ids, Offers, Sequences};
+    use Cursors::{Ids, Pairs, Sequences};
     let Pair { application, offer } = of_many;
     let operation = listed::operation(SMALL);
     vec![
         ("partners by name", "/operator/partners?name=lab".to_owned(), Ids),
         ("applications", "/operator/applications?limit=100".to_owned(), Ids),
         ("applications of a partner with few", format!("/operator/applications?partnerId={FEW}"), Ids),
-        ("offers", "/operator/offers?limit=100".to_owned(), Offers),
-        ("offers of a partner with few", format!("/operator/offers?partnerId={FEW}"), Offers),
-        ("offers of an application", format!("{}/offers?limit=100", of_few.application_path()), Offers),
-        ("offers by a status that all have", "/operator/offers?status=Offered".to_owned(), Offers),
-        ("offers by a status that none has", "/operator/offers?status=Advanced".to_owned(), Offers),
-        ("offers by expiry, none", "/operator/offers?expiresBefore=2030-01-01T00:00:00Z".to_owned(), Offers),
+        ("offers", "/operator/offers?limit=100".to_owned(), Pairs),
+        ("offers of a partner with few", format!("/operator/offers?partnerId={FEW}"), Pairs),
+        ("offers of an application", format!("{}/offers?limit=100", of_few.application_path()), Pairs),
+        ("offers by a status that all have", "/operator/offers?status=Offered".to_owned(), Pairs),
+        ("offers by a status that none has", "/operator/offers?status=Advanced".to_owned(), Pairs),
+        ("offers by expiry, none", "/operator/offers?expiresBefore=2030-01-01T00:00:00Z".to_owned(), Pairs),
         (
             "a partner's offers by a status that none has",
             format!("/operator/offers?partnerId={FEW}&status=Advanced"),
-            Offers,
+            Pairs,
         ),
-        ("buyers", "/operator/buyers?limit=100".to_owned(), Ids),
-        ("buyers of a partner with few", format!("/operator/buyers?partnerId={FEW}"), Ids),
-        ("buyers by number", "/operator/buyers?registrationNumber=00000007".to_owned(), Ids),
-        ("a partner's buyers by number", format!("/operator/buyers?registrationNumber=00000007&partnerId={FEW}"), Ids),
+        ("buyers", "/operator/buyers?limit=100".to_owned(), Pairs),
+        ("buyers of a partner with few", format!("/operator/buyers?partnerId={FEW}"), Pairs),
+        ("buyers by number", "/operator/buyers?registrationNumber=00000007".to_owned(), Pairs),
+        (
+            "a partner's buyers by number",
+            format!("/operator/buyers?registrationNumber=00000007&partnerId={FEW}"),
+            Pairs,
+        ),
         ("events", "/operator/events?limit=100".to_owned(), Sequences),
         ("events of a partner with few", format!("/operator/events?partnerId={FEW}"), Sequences),
         ("events by type, none", "/operator/events?type=offer.declined".to_owned(), Sequences),
