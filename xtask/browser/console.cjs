@@ -53,6 +53,7 @@ async function fill() {
   const made = await call("POST", `/partners/${partner}/keys`, { name: "Production 2026", areas: ["lending", "payments"] });
   const until = { name: "Reports", areas: ["lending"], access: "read", expiresAt: "2099-12-31T00:00:00Z" };
   await call("POST", `/partners/${partner}/keys`, until);
+  await call("POST", "/webhooks", { partnerId: partner, url: "https://platform.example/lendpay" });
   await call("PUT", `/applications/${application}`, { partnerId: partner });
   const terms = {
     details: "Fixed rate over two years", fundingType: "TermLoan", offerType: "Underwritten", annualPercentageRate: 0.0905,
@@ -134,7 +135,7 @@ async function byMouse(browser, { partner, offers, buyer, key: keyId }) {
   await press("Sign in");
   await follow("Partners");
   await follow("Northwind Platform");
-  await see(page, "Production 2026", "Reports", keyId);
+  await see(page, "Production 2026", "Reports", keyId, "https://platform.example/lendpay");
   await follow("Events of this partner");
   await see(page, "key.created");
   await find("northwind");

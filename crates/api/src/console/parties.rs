@@ -4,13 +4,14 @@ use super::frame::{
     Page, application as to_application, distance, facts, filters, link, maybe, more, offer, partner as to_partner,
     table, time,
 };
-use super::visit::Visit;
+use super::visit::{Visit, if_found};
 use super::{Answer, HOME, Pairs};
 use crate::failure::Failure;
 use crate::operations::id;
+use crate::operator_failure::OperatorFailure;
 use crate::wire::operator_offer::OperatorOffer;
 use crate::wire::party::{Key, Partner};
-use lendpay_domain::{PartnerId, Store, Timestamp};
+use lendpay_domain::{EndpointId, PartnerId, Store, Timestamp};
 use maud::{Markup, html};
 use poem::Request;
 
@@ -39,6 +40,7 @@ pub(super) async fn partner<S: Store>(
     let of_partner = partner.id.to_string();
     let window = [&[("partnerId", of_partner.as_str()), ("limit", "50")][..], &query.some(&["after"])].concat();
     let applications = visit.list_applications(&window).await?;
+    let endpoints = endpoints(visit, &of_partner).await?;
     let keys = keys.items.iter().map(|key| key_row(key, visit.now()));
     let rows = applications.items.iter().map(|found| vec![to_application(found.id)]);
     let body = html! {
@@ -50,10 +52,34 @@ pub(super) async fn partner<S: Store>(
             ("Companies", link(format_args!("buyers?partnerId={of_partner}"), "Buyers of this partner")),
         ]))
         (table("Keys", &["Name", "Id", "Areas", "Access", "Made", "Last used", "Expires", "Revoked"], keys))
+        (table("Webhooks", &["Address", "State", "Waits since", "Set aside", "Took one", "Failed"], endpoints.into_iter()))
         (table("Applications", &["Id"], rows))
         (more(&applications.next, &format!("{HOME}/partners/{of_partner}"), &[]))
     };
     Ok(Page::new(partner.name, body).into())
+}
+
+/// A partner's endpoints, and what fails there; none where webhooks are off.
+async fn endpoints<S: Store>(visit: &Visit<'_, S>, partner: &str) -> Result<Vec<Vec<Markup>>, Failure> {
+    let mut rows = Vec::new();
+    let listed = match visit.list_webhooks(&[("partnerId", partner), ("limit", "20")]).await {
+        Err(Failure::Operator(OperatorFailure::WebhooksOff)) => return Ok(rows),
+        listed => listed?.items,
+    };
+    for id in listed.iter().map(|listed| EndpointId::new(listed.endpoint_id)) {
+        let Some(found) = if_found(visit.get_webhook(&[], Some(id)).await)? else { continue };
+        let attempts = visit.list_webhook_attempts(&[], Some(id)).await?.items;
+        let failed = attempts.iter().find(|attempt| !attempt.delivered);
+        rows.push(vec![
+            html! { (found.webhook.url) },
+            html! { (found.webhook.state.0) @if let Some(why) = &found.webhook.reason { ", " (why) } },
+            distance(found.waiting_since, visit.now()),
+            html! { (found.set_aside) },
+            distance(found.last_success_at, visit.now()),
+            html! { @if let Some(failed) = failed { (time(failed.at)) ": " (maybe(&failed.problem)) } },
+        ]);
+    }
+    Ok(rows)
 }
 
 fn key_row(key: &Key, now: Timestamp) -> Vec<Markup> {

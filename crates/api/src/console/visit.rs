@@ -6,6 +6,7 @@ use super::{Pairs, stale_form};
 use crate::context::Context;
 use crate::failure::Failure;
 use crate::operations::operator::move_offer::{Decline, MoveOfferApi, Moved};
+use crate::operations::operator::webhooks::{get as get_webhook, list as list_webhooks, test as list_webhook_attempts};
 use crate::operations::operator::{
     Operator, OperatorRequest, get_application, get_buyer, get_key, get_offer, get_operation, get_partner,
     list_applications, list_buyers, list_events, list_keys, list_offers, list_partners, read_buyer,
@@ -13,6 +14,7 @@ use crate::operations::operator::{
 use crate::operations::{Failed, OfferPath, Operation, PathId, Query};
 use crate::operator_key::PresentedKey;
 use crate::operators::KnownOperator;
+use crate::wire::endpoint::{WebhookAttemptList, WebhookList, WebhookProgress};
 use crate::wire::event::EventList;
 use crate::wire::json::Json;
 use crate::wire::operation;
@@ -21,7 +23,7 @@ use crate::wire::operator_offer::{OfferList, OperatorOffer};
 use crate::wire::party::{Application, ApplicationList, KeyList, OwnedKey, Partner, PartnerList};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::text::Reason;
-use lendpay_domain::{ApplicationId, BuyerId, KeyId, OperationId, PartnerId, Store, Timestamp};
+use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OperationId, PartnerId, Store, Timestamp};
 use std::sync::Arc;
 
 /// A request with a session.
@@ -103,6 +105,9 @@ impl<'a, S: Store> Visit<'a, S> {
         read_buyer(BuyerId) -> OperatorBuyer = ReadBuyerApi, Found::Buyer;
         get_operation(OperationId) -> operation::Operation = GetOperationApi, Found::Operation;
         list_events() -> EventList = ListEventsApi, Listed::Events;
+        list_webhooks() -> WebhookList = ListWebhooksApi, Listed::Endpoints;
+        get_webhook(EndpointId) -> WebhookProgress = GetWebhookApi, Found::Endpoint;
+        list_webhook_attempts(EndpointId) -> WebhookAttemptList = TestWebhookApi, Listed::Attempts;
     }
 
     pub async fn get_offer(&self, path: OfferPath) -> Result<OperatorOffer, Failure> {

@@ -126,7 +126,7 @@ impl FromFields for Redelivery {
 
 /// Whether events are sent to an endpoint.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct WebhookState(String);
+pub struct WebhookState(pub String);
 
 wire_type!(WebhookState, "WebhookState", named: MetaSchema {
     description: Some(

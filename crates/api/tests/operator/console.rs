@@ -118,6 +118,25 @@ async fn an_offer_is_shown_with_its_life_and_declined_after_two_questions() {
 }
 
 #[tokio::test]
+async fn a_partners_page_shows_its_webhooks_and_what_fails_there() {
+    let context = Context::new().await;
+    filled(&context).await;
+    let browser = Browser::of(&context, Role::Read).await;
+    let partner = format!("{HOME}/partners/{}", id(1));
+    assert!(!browser.get(&partner).await.page(200).contains("platform.example"));
+    for (url, owner) in [("https://platform.example/hooks", json!(id(1))), ("https://core.example/hooks", Value::Null)] {
+        let new = json!({ "url": url, "partnerId": owner, "after": 0 });
+        let made = context.call("POST", "/operator/webhooks", &new).await.is(201);
+        let test = format!("/operator/webhooks/{}/test", made["endpointId"].as_str().expect("an id"));
+        context.call("POST", &test, &Value::Null).await.is(200);
+    }
+    let page = browser.get(&partner).await.page(200);
+    assert!(page.contains("https://platform.example/hooks") && page.contains("active"), "{page}");
+    assert!(!page.contains("core.example"), "the lender's is no partner's");
+    assert!(page.contains("0 minutes ago") && page.contains(": status<"), "since when it waits, and what failed: {page}");
+}
+
+#[tokio::test]
 async fn a_buyer_is_masked_until_somebody_asks_and_that_is_an_event() {
     let context = Context::new().await;
     let (_, _, buyer) = filled(&context).await;

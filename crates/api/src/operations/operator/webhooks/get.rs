@@ -12,7 +12,7 @@ pub(crate) struct GetWebhook;
 const FEW: usize = 100;
 
 #[derive(ApiResponse)]
-enum Found {
+pub(crate) enum Found {
     /// The endpoint.
     #[oai(status = 200)]
     Endpoint(Json<WebhookProgress>),
@@ -33,7 +33,7 @@ impl<S: Queries + Webhooks> GetWebhookApi<S> {
     ///
     /// With its cursor, what waits for it, and how much is set aside.
     #[oai(path = "/operator/webhooks/:endpointId", method = "get", operation_id = "GetWebhook", tag = "Tag::Webhooks")]
-    async fn get_webhook(
+    pub async fn get_webhook(
         &self,
         request: OperatorRequest,
         path: PathId<EndpointId>,

@@ -9,7 +9,7 @@ use lendpay_domain::webhook::FindEndpoints;
 pub(crate) struct ListWebhooksApi<S>(pub Arc<Operator<S>>);
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// A page of the endpoints.
     #[oai(status = 200)]
     Endpoints(Json<WebhookList>),
@@ -31,7 +31,7 @@ impl<S: Webhooks> ListWebhooksApi<S> {
     ///
     /// Those of the lender and of partners. Secrets are never shown.
     #[oai(path = "/operator/webhooks", method = "get", operation_id = "ListWebhooks", tag = "Tag::Webhooks")]
-    async fn list_webhooks(&self, request: OperatorRequest) -> Result<Listed, Failed<FindEndpoints>> {
+    pub async fn list_webhooks(&self, request: OperatorRequest) -> Result<Listed, Failed<FindEndpoints>> {
         let store = self.0.admit::<FindEndpoints>(&request)?;
         let mut filters = Filters::of::<FindEndpoints>(&request);
         let owner = filters.id(&PARTNER_ID).map(Owner::Partner);

@@ -19,7 +19,7 @@ enum Tested {
 }
 
 #[derive(ApiResponse)]
-enum Listed {
+pub(crate) enum Listed {
     /// The attempts.
     #[oai(status = 200)]
     Attempts(Json<WebhookAttemptList>),
@@ -76,7 +76,7 @@ impl<S: Webhooks> TestWebhookApi<S> {
         operation_id = "ListWebhookAttempts",
         tag = "Tag::Webhooks"
     )]
-    async fn list_webhook_attempts(
+    pub async fn list_webhook_attempts(
         &self,
         request: OperatorRequest,
         path: PathId<EndpointId>,
