@@ -172,7 +172,8 @@ pub fn cargo_deny(shell: &Shell) -> anyhow::Result<Cmd<'_>> {
     } else {
         if !has_version(shell.cmd(&own)) {
             println!("Installing cargo-deny {CARGO_DENY_VERSION} under target/tools; this takes some minutes.");
-            let install = ["install", "cargo-deny", "--version", CARGO_DENY_VERSION, "--locked", "--root"];
+            // Not optimized: that takes half the time to compile, and a check takes seconds.
+            let install = ["install", "cargo-deny", "--version", CARGO_DENY_VERSION, "--locked", "--debug", "--root"];
             cargo(shell).args(install).arg(folder).run()?;
         }
         shell.cmd(own)
