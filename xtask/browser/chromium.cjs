@@ -2,6 +2,7 @@
 
 "use strict";
 
+const assert = require("node:assert/strict");
 const { chromium } = require("playwright-core");
 
 // As root there is no sandbox; the rest keeps Chromium from calling its maker.
@@ -34,6 +35,7 @@ function watch(page, base, expected) {
 
 /** Gives the browser the page at `address` with its HTML changed by `change`, without its Content-Security-Policy unless `policy`. */
 async function breakPage(page, address, change, policy = false) {
+  assert(change !== undefined, "no such breakage");
   await page.route(address, async (route) => {
     const response = await route.fetch();
     const html = await response.text();

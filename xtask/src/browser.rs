@@ -1,6 +1,6 @@
 //! The pages in a real browser.
 
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
 use anyhow::{Context as _, ensure};
 use xshell::{Cmd, Shell, cmd};
@@ -48,34 +48,30 @@ pub fn test(shell: &Shell) -> anyhow::Result<()> {
     let console = Service::start(shell, &shell.current_dir().join("target/console/data"))?;
     let pages = [look(&demo.base, "/")?, look(&service.operator, "/operator/")?];
     let walks = pages.into_iter().chain([console::walk(shell, &console, &tools, &judges)?]);
-    for (output, said) in together(walks)? {
+    for output in together(walks.collect())? {
         print!("{}", String::from_utf8_lossy(&output.stdout));
-        ensure!(output.status.success(), "{said}");
+        ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
     broken(&BREAKAGES_OF_PAGES, || look(&demo.base, "/"))
 }
 
 /// Runs all at the same time. A walk waits for the browser more than it computes.
-fn together<'a>(walks: impl Iterator<Item = Cmd<'a>>) -> anyhow::Result<Vec<(Output, String)>> {
+fn together(walks: Vec<Cmd<'_>>) -> anyhow::Result<Vec<Output>> {
     let start = |walk: Cmd| {
         println!("$ {walk}");
         Command::from(walk).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()
     };
-    let children = walks.map(start).collect::<Result<Vec<_>, _>>().context("cannot start node")?;
-    let outputs = children.into_iter().map(|child| {
-        let output = child.wait_with_output()?;
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        anyhow::Ok((output, said))
-    });
-    outputs.collect()
+    let children = walks.into_iter().map(start).collect::<Result<Vec<_>, _>>().context("cannot start node")?;
+    Ok(children.into_iter().map(Child::wait_with_output).collect::<Result<_, _>>()?)
 }
 
 /// Walks through pages that are broken on purpose, two at a time: each walk must fail, and say why.
 fn broken<'a>(breakages: &[(&str, &str)], walk: impl Fn() -> anyhow::Result<Cmd<'a>>) -> anyhow::Result<()> {
     for pair in breakages.chunks(2) {
         let walks = pair.iter().map(|(breakage, _)| anyhow::Ok(walk()?.arg(breakage)));
-        let outputs = together(walks.collect::<Result<Vec<_>, _>>()?.into_iter())?;
-        for ((breakage, words), (output, said)) in pair.iter().zip(outputs) {
+        let outputs = together(walks.collect::<Result<_, _>>()?)?;
+        for ((breakage, words), output) in pair.iter().zip(outputs) {
+            let said = String::from_utf8_lossy(&output.stderr);
             println!("  broken: {breakage:<13}{}", said.lines().next().unwrap_or_default());
             // 2: the breakage itself has failed.
             ensure!(

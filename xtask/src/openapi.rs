@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::bail;
 use lendpay_api::document::Document;
+use serde_json::Value;
 use similar::TextDiff;
 use xshell::Shell;
 
@@ -49,6 +50,12 @@ pub fn bring_in_line(shell: &Shell, documents: &[Document], mode: Mode) -> anyho
         bail!("{}", complaints.join("\n"));
     }
     Ok(())
+}
+
+/// The operations of a document.
+pub fn operations(document: &Value) -> impl Iterator<Item = &Value> {
+    let paths = document["paths"].as_object().into_iter().flat_map(|paths| paths.values());
+    paths.filter_map(Value::as_object).flat_map(|operations| operations.values())
 }
 
 /// The JSON files in the documents' folder, in the order of their names.

@@ -72,7 +72,7 @@ impl PartnerCounts {
         counts.errors += u64::from(status >= 400);
     }
 
-    /// The partners that are shown by themselves, in the order of their ids, and all others together. Decides anew who
+    /// The partners that are shown by themselves, in the order of their ids, and all others together. Decides again who
     /// is shown if that is long ago.
     pub fn read(&self, now: Instant) -> (Vec<(PartnerId, Counts)>, Counts) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,5 @@
 """The Python client that openapi-python-client makes, against the running service: every kind of answer, by its types."""
 
-import os
 import uuid
 from http import HTTPStatus
 
@@ -23,23 +22,7 @@ from lendpay_partner_httpx.models import (
     OfferType,
     PaymentsError,
 )
-
-BASE = os.environ["LENDPAY_BASE"]
-KEY = os.environ["LENDPAY_KEY"]
-OFFER = uuid.UUID(os.environ["LENDPAY_OFFER"])
-APPLICATION = uuid.UUID(os.environ["LENDPAY_APPLICATION"])
-INDICATIVE = uuid.UUID(os.environ["LENDPAY_INDICATIVE"])
-DECLINED = uuid.UUID(os.environ["LENDPAY_DECLINED"])
-
-# What the sandbox is asked for, and what AcceptOffer answers then.
-PROVOKED = [
-    ("bad-request", 400, "BadRequest"),
-    ("timeout", 408, "Timeout"),
-    ("request-too-large", 413, "RequestTooLarge"),
-    ("rate-limited", 429, "RateLimited"),
-    ("internal-error", 500, "InternalError"),
-    ("unavailable", 503, "Unavailable"),
-]
+from scenario import APPLICATION, BASE, DECLINED, INDICATIVE, KEY, OFFER, PROVOKED
 
 
 def client(key: str, asked: str | None = None) -> AuthenticatedClient:

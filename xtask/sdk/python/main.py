@@ -1,6 +1,5 @@
 """The generated Python client against the running service: every kind of answer, read through its types."""
 
-import os
 import uuid
 from collections.abc import Callable, Mapping
 
@@ -25,24 +24,8 @@ from lendpay_partner.exceptions import (
     NotFoundException,
     UnauthorizedException,
 )
+from scenario import APPLICATION, BASE, DECLINED, INDICATIVE, KEY, OFFER, PROVOKED
 from urllib3.exceptions import HTTPError
-
-BASE = os.environ["LENDPAY_BASE"]
-KEY = os.environ["LENDPAY_KEY"]
-OFFER = uuid.UUID(os.environ["LENDPAY_OFFER"])
-APPLICATION = uuid.UUID(os.environ["LENDPAY_APPLICATION"])
-INDICATIVE = uuid.UUID(os.environ["LENDPAY_INDICATIVE"])
-DECLINED = uuid.UUID(os.environ["LENDPAY_DECLINED"])
-
-# What the sandbox is asked for, and what AcceptOffer answers then.
-PROVOKED = [
-    ("bad-request", 400, "BadRequest"),
-    ("timeout", 408, "Timeout"),
-    ("request-too-large", 413, "RequestTooLarge"),
-    ("rate-limited", 429, "RateLimited"),
-    ("internal-error", 500, "InternalError"),
-    ("unavailable", 503, "Unavailable"),
-]
 
 
 def client(key: str, asked: str | None = None) -> ApiClient:

@@ -3,7 +3,6 @@
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { env } from "node:process";
 import {
   Configuration,
   EventsApi,
@@ -15,33 +14,12 @@ import {
   ResponseError,
   type CreateBuyerRequest,
 } from "./client/index";
+import { applicationId, base, declined, indicative, key, offerId, provoked } from "./scenario";
 
-function variable(name: string): string {
-  const value = env[name];
-  assert(value !== undefined, `${name} is not set`);
-  return value;
-}
-
-const applicationId = variable("LENDPAY_APPLICATION");
-const indicative = variable("LENDPAY_INDICATIVE");
-const declined = variable("LENDPAY_DECLINED");
-const offerId = variable("LENDPAY_OFFER");
-const key = variable("LENDPAY_KEY");
-const basePath = variable("LENDPAY_BASE");
-const configuration = (apiKey: string) => new Configuration({ basePath, apiKey });
-const asking = (asked: string) => new Configuration({ basePath, apiKey: key, headers: { "X-Sandbox": asked } });
+const configuration = (apiKey: string) => new Configuration({ basePath: base, apiKey });
+const asking = (asked: string) => new Configuration({ basePath: base, apiKey: key, headers: { "X-Sandbox": asked } });
 const lending = new LendingApi(configuration(key));
 const payments = new PaymentsApi(configuration(key));
-
-// What the sandbox is asked for, and what AcceptOffer answers then.
-const provoked: [string, number, string][] = [
-  ["bad-request", 400, "BadRequest"],
-  ["timeout", 408, "Timeout"],
-  ["request-too-large", 413, "RequestTooLarge"],
-  ["rate-limited", 429, "RateLimited"],
-  ["internal-error", 500, "InternalError"],
-  ["unavailable", 503, "Unavailable"],
-];
 
 async function createAndReplay(): Promise<void> {
   const createBuyerRequest: CreateBuyerRequest = {
@@ -148,7 +126,7 @@ async function main(): Promise<void> {
   await failures();
   await everyOtherStatus();
   await repeatAfterLostReplies();
-  await readme(basePath, key, applicationId, indicative);
+  await readme(base, key, applicationId, indicative);
   console.log("typescript-fetch: all answers as expected");
 }
 

@@ -2,39 +2,17 @@
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { env } from "node:process";
 import { createClient, createConfig } from "./client/client/index.js";
 import { acceptOffer, createBuyer, getOffer, listBuyers, listEvents } from "./client/sdk.gen.js";
 import type { CreateBuyerRequest } from "./client/types.gen.js";
 import { zBuyer, zLendingError, zOffer, zPaymentsError } from "./client/zod.gen.js";
+import { applicationId, base, declined, indicative, key, offerId, provoked } from "./scenario.js";
 
-function variable(name: string): string {
-  const value = env[name];
-  assert(value !== undefined, `${name} is not set`);
-  return value;
-}
 
-const baseUrl = variable("LENDPAY_BASE");
-const applicationId = variable("LENDPAY_APPLICATION");
-const indicative = variable("LENDPAY_INDICATIVE");
-const declined = variable("LENDPAY_DECLINED");
-const offerId = variable("LENDPAY_OFFER");
-const key = variable("LENDPAY_KEY");
-
-const client = (key: string) => createClient(createConfig({ baseUrl, headers: { "X-Service-ApiKey": key } }));
+const client = (key: string) => createClient(createConfig({ baseUrl: base, headers: { "X-Service-ApiKey": key } }));
 const asking = (asked: string) =>
-  createClient(createConfig({ baseUrl, headers: { "X-Service-ApiKey": key, "X-Sandbox": asked } }));
+  createClient(createConfig({ baseUrl: base, headers: { "X-Service-ApiKey": key, "X-Sandbox": asked } }));
 const api = client(key);
-
-// What the sandbox is asked for, and what AcceptOffer answers then.
-const provoked: [string, number, string][] = [
-  ["bad-request", 400, "BadRequest"],
-  ["timeout", 408, "Timeout"],
-  ["request-too-large", 413, "RequestTooLarge"],
-  ["rate-limited", 429, "RateLimited"],
-  ["internal-error", 500, "InternalError"],
-  ["unavailable", 503, "Unavailable"],
-];
 
 async function createAndReplay(): Promise<void> {
   const body: CreateBuyerRequest = {

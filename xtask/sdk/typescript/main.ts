@@ -2,40 +2,18 @@
 
 import assert from "node:assert/strict";
 import { randomUUID } from "node:crypto";
-import { env } from "node:process";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./client/schema.js";
+import { applicationId, base, declined, indicative, key, offerId, provoked } from "./scenario.js";
 
 type CreateBuyerRequest = components["schemas"]["CreateBuyerRequest"];
 
-function variable(name: string): string {
-  const value = env[name];
-  assert(value !== undefined, `${name} is not set`);
-  return value;
-}
-
-const baseUrl = variable("LENDPAY_BASE");
-const applicationId = variable("LENDPAY_APPLICATION");
-const indicative = variable("LENDPAY_INDICATIVE");
-const declined = variable("LENDPAY_DECLINED");
-const offerId = variable("LENDPAY_OFFER");
-const key = variable("LENDPAY_KEY");
 const accept = "/lending/applications/{applicationId}/offers/{offerId}/accept";
 
-const client = (key: string) => createClient<paths>({ baseUrl, headers: { "X-Service-ApiKey": key } });
+const client = (key: string) => createClient<paths>({ baseUrl: base, headers: { "X-Service-ApiKey": key } });
 const asking = (asked: string) =>
-  createClient<paths>({ baseUrl, headers: { "X-Service-ApiKey": key, "X-Sandbox": asked } });
+  createClient<paths>({ baseUrl: base, headers: { "X-Service-ApiKey": key, "X-Sandbox": asked } });
 const api = client(key);
-
-// What the sandbox is asked for, and what AcceptOffer answers then.
-const provoked: [string, number, string][] = [
-  ["bad-request", 400, "BadRequest"],
-  ["timeout", 408, "Timeout"],
-  ["request-too-large", 413, "RequestTooLarge"],
-  ["rate-limited", 429, "RateLimited"],
-  ["internal-error", 500, "InternalError"],
-  ["unavailable", 503, "Unavailable"],
-];
 
 async function createAndReplay(): Promise<void> {
   const body: CreateBuyerRequest = {
@@ -136,5 +114,5 @@ await acceptWithNulls();
 await failures();
 await everyOtherStatus();
 await repeatAfterLostReplies();
-await readme(baseUrl, key, applicationId, indicative);
+await readme(base, key, applicationId, indicative);
 console.log("typescript: all answers as expected");

@@ -7,6 +7,7 @@ use serde_json::Value;
 use xshell::Shell;
 
 use super::{Attack, json, must_have};
+use crate::openapi;
 use crate::service::{OPERATOR_KEY, Service};
 
 const PARTNER: &str = "00000000-0000-4000-8000-000000000001";
@@ -17,7 +18,7 @@ pub fn test(shell: &Shell, seed: u32) -> anyhow::Result<()> {
     let environment = seeded(&service)?;
     let reached = Attack { side: "operator", base: &service.operator, seed, environment }.run(shell)?;
     let document = json(shell, Path::new("openapi/operator.json"))?;
-    for operation in operations(&document) {
+    for operation in openapi::operations(&document) {
         let name = operation["operationId"].as_str().context("an operation has no operationId")?;
         let success = operation["responses"].as_object().into_iter().flat_map(|responses| responses.keys());
         let success: Vec<u64> =
@@ -30,11 +31,6 @@ pub fn test(shell: &Shell, seed: u32) -> anyhow::Result<()> {
         }
     }
     Ok(())
-}
-
-fn operations(document: &Value) -> impl Iterator<Item = &Value> {
-    let paths = document["paths"].as_object().into_iter().flat_map(|paths| paths.values());
-    paths.filter_map(Value::as_object).flat_map(|operations| operations.values())
 }
 
 /// Fills the store; each transition has an offer that it fits.

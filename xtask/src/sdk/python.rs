@@ -31,6 +31,7 @@ pub fn test_httpx(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<(
 
 /// Strict, by its mypy.ini.
 fn check_and_run(shell: &Shell, folder: &Path, demo: &Demo, tool: &PythonTool, package: &str) -> anyhow::Result<()> {
+    shell.copy_file("xtask/sdk/scenario.py", folder)?;
     let programs = tool.find_or_install(shell)?;
     let (mypy, python) = (programs.join("mypy"), programs.join("python"));
     let _there = shell.push_dir(folder);

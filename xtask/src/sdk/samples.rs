@@ -4,16 +4,15 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use lendpay_api::document::BASE;
 use serde_json::Value;
 use xshell::{Cmd, Shell, cmd};
 
 use super::results::Row;
 use crate::command::cargo;
+use crate::openapi;
 use crate::service::Demo;
 use crate::tools::npm::NodeModules;
-
-/// Where the code calls.
-const NEUTRAL: &str = "https://lendpay.example";
 
 /// A language, as the document names it.
 struct Language {
@@ -36,8 +35,7 @@ const LANGUAGES: [Language; 6] = [
 
 /// Runs all of it. What was answered is in the service's log.
 pub fn test(shell: &Shell, demo: &Demo, log: &Path, document: &Value) -> anyhow::Result<()> {
-    let paths = document["paths"].as_object().into_iter().flat_map(|paths| paths.values());
-    let operations: Vec<_> = paths.filter_map(Value::as_object).flat_map(|operations| operations.values()).collect();
+    let operations: Vec<_> = openapi::operations(document).collect();
     let mut run = 0;
     for Language { name, extension, compile, run: command } in LANGUAGES {
         let folder = shell.create_dir(format!("target/sdk/samples/{name}"))?;
@@ -47,7 +45,7 @@ pub fn test(shell: &Shell, demo: &Demo, log: &Path, document: &Value) -> anyhow:
             let source = samples.filter(|sample| sample["lang"] == name).find_map(|sample| sample["source"].as_str());
             let (id, source) =
                 operation["operationId"].as_str().zip(source).with_context(|| format!("no code in {name}"))?;
-            shell.write_file(folder.join(format!("{id}.{extension}")), source.replace(NEUTRAL, &demo.base))?;
+            shell.write_file(folder.join(format!("{id}.{extension}")), source.replace(BASE, &demo.base))?;
             calls.push(id);
         }
         demo.reset(shell)?;

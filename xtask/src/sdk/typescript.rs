@@ -43,6 +43,7 @@ pub fn test_calls(shell: &Shell, folder: &Path, demo: &Demo) -> anyhow::Result<(
 
 fn test(shell: &Shell, folder: &Path, name: &str, demo: &Demo) -> anyhow::Result<()> {
     copy(shell, name, folder)?;
+    shell.copy_file("xtask/sdk/scenario.ts", folder)?;
     let tools = NodeModules::find_or_install(shell)?;
     tools.link_into(folder)?;
     shell.write_file(folder.join("package.json"), package(name))?;

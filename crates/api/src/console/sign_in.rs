@@ -32,7 +32,7 @@ pub(super) async fn answer<S>(
     Ok(Answer::session(HOME, wallet.session(key, context.at)))
 }
 
-/// The form, and why it was sent in vain.
+/// The form, and why it was refused.
 pub(super) fn page(wallet: &Wallet, failure: Option<&Failure>) -> Page {
     let (cookie, set) = wallet.visitor();
     let problem = failure.map(|failure| match failure {

@@ -3,6 +3,7 @@
 //! Texts of answers have no bounds: what was stored before a rule, or without it (`--buyer-checks contract`), is shown as it
 //! is.
 
+use super::webhooks::ENDPOINT;
 use crate::operations::parameters::MOST;
 use crate::sandbox::{APPLICATION, BUYER, KEY, KEYS, OFFERS, PARTNER};
 use crate::wire::fields::EXACT_MAX;
@@ -11,25 +12,21 @@ use lendpay_domain::bank::{AccountNumber, SortCode};
 use lendpay_domain::decimal::{Amount, Rate};
 use lendpay_domain::offer::{Details, RedirectUrl};
 use lendpay_domain::text::{NAME_MAX, SHORT_MAX};
-use lendpay_domain::webhook::attempt::TEST;
-use lendpay_domain::webhook::{EndpointUrl, InFlight};
+use lendpay_domain::webhook::attempt::{Problem, TEST};
+use lendpay_domain::webhook::{Disabled, EndpointUrl, InFlight, State};
 use serde_json::{Map, Value, json};
 
 /// The id of an operation, as it is written.
 pub(super) const OPERATION_ID: &str = "^[0-9a-f]{32}$";
 
-const ENDPOINT: &str = "01976f2a-3c84-7b1d-8e52-6f9a0c4d7e13";
+/// Why sending failed.
+const REFUSED: Problem = Problem::Status(503);
 
 const MOMENT: &str = "2022-05-27T12:15:44.050386800Z";
 
 /// What is said of a property of a schema; nothing of one that is not known here. `sent` says that callers send it.
 pub(super) fn of(schema: &str, property: &str, sent: bool) -> Map<String, Value> {
-    let mut facts = json!({});
-    if sent {
-        facts = bounds(property);
-    } else if let Some(bounds) = bounds_of_answers(schema, property) {
-        facts = bounds;
-    }
+    let mut facts = if sent { bounds(property) } else { bounds_of_answers(schema, property) };
     if let Some(example) = example(schema, property) {
         facts["example"] = example;
     }
@@ -88,8 +85,8 @@ fn map(facts: Value) -> Map<String, Value> {
     }
 }
 
-fn bounds_of_answers(schema: &str, property: &str) -> Option<Value> {
-    Some(match property {
+fn bounds_of_answers(schema: &str, property: &str) -> Value {
+    match property {
         "operationId" => json!({ "pattern": OPERATION_ID }),
         "errorCode" => json!({ "pattern": "^[A-Z][A-Za-z]*$" }),
         "annualPercentageRate" | "interestRate" => json!({ "minimum": Rate::MIN, "maximum": Rate::MAX }),
@@ -101,8 +98,8 @@ fn bounds_of_answers(schema: &str, property: &str) -> Option<Value> {
         "status" if ["BatchFailure", "RecordedCall"].contains(&schema) => json!({ "minimum": 100, "maximum": 599 }),
         "items" if schema != "BatchAnswer" => json!({ "maxItems": MOST }),
         "items" => json!({ "maxItems": OFFERS_AT_ONCE }),
-        _ => return None,
-    })
+        _ => json!({}),
+    }
 }
 
 fn example(schema: &str, property: &str) -> Option<Value> {
@@ -117,24 +114,24 @@ fn example(schema: &str, property: &str) -> Option<Value> {
         ("Buyer" | "OperatorBuyer" | "CreateBuyerRequest", "name") | (_, "accountName") => {
             "Northwind Bicycles Ltd".into()
         }
-        (_, "endpointId") => ENDPOINT.into(),
+        (_, "endpointId") => ENDPOINT.to_string().into(),
         (_, "eventId") => "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e".into(),
         (_, "url") => "https://platform.example/lendpay".into(),
         (_, "inFlight") => 16.into(),
         (_, "secret") => "whsec_TGVuZHBheSBleGFtcGxlIHNlY3JldCwgMzIgYnl0ZXM=".into(),
-        ("WebhookList", "next") => ENDPOINT.into(),
+        ("WebhookList", "next") => ENDPOINT.to_string().into(),
         ("LenderWebhookData", "status") => "CustomerAccepted".into(),
         ("TestWebhook", "type") => TEST.into(),
         ("WebhookAttempt", "type") => "offer.accepted".into(),
-        ("WebhookAttempt", "status") => 503.into(),
-        ("WebhookAttempt", "problem") => "the endpoint answered 503".into(),
+        ("WebhookAttempt", "status") => REFUSED.names().1.into(),
+        ("WebhookAttempt", "problem") => REFUSED.names().0.into(),
         (_, "number") => 1.into(),
         (_, "delivered") => false.into(),
         (_, "cursor" | "waitingSequence") => 41.into(),
         (_, "lagSeconds") => 0.8.into(),
         (_, "setAside") => 0.into(),
         ("AddWebhookRequest" | "RedeliverWebhookRequest", "after") => 41.into(),
-        (name, "reason") if name.contains("Webhook") => "the endpoint answered 410 Gone".into(),
+        (name, "reason") if name.contains("Webhook") => State::Disabled(Disabled::Gone).names().1.into(),
         ("DeclineOfferRequest" | "Event", "reason") => "Found a cheaper loan".into(),
         ("Partner" | "PutPartnerRequest", "name") => "Northwind Platform".into(),
         (_, "name") => "Production 2026".into(),

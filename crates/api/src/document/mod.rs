@@ -15,13 +15,14 @@ mod schemas;
 mod shared;
 mod webhooks;
 
+pub use samples::BASE;
 pub use shared::in_place;
 
 use crate::pages::Pages;
 use crate::request_body::BODY;
 use crate::shell::Route;
 use crate::side::Side;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A document as a file of the folder `openapi/`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,6 +91,12 @@ impl Finished {
         };
         paths.map(route).collect()
     }
+}
+
+/// The operations of a document.
+fn operations_of(document: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let paths = document["paths"].as_object_mut().expect("the document has paths");
+    paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::finish::{OperationExamples, finish, published};
 use super::no_store::{Described, NoStore};
 use super::webhooks::ToPartners;
-use super::{Finished, examples, samples};
+use super::{Finished, examples, operations_of, samples};
 use crate::operations::accept_offer::AcceptOffer;
 use crate::operations::decline_offer::DeclineOffer;
 use crate::operations::get_buyer::GetBuyer;
@@ -17,7 +17,6 @@ use lendpay_domain::PartnerId;
 use lendpay_domain::command::CreateBuyer;
 use lendpay_domain::query::Scope;
 use poem_openapi::OpenApiService;
-use serde_json::{Map, Value};
 
 /// The version of the document (semantic); `openapi/CHANGELOG.md` says what changed.
 const VERSION: &str = "2.0.0";
@@ -104,7 +103,7 @@ pub(crate) fn served(public_url: Option<&str>, token_url: Option<&str>) -> Finis
     if let Some(url) = public_url.map(|url| url.trim_end_matches('/')) {
         document.value["servers"][0]["url"] = url.into();
         document.value["externalDocs"]["url"] = format!("{url}/").into();
-        for operation in operations_of(&mut document) {
+        for operation in operations_of(&mut document.value) {
             let samples = operation["operationId"].as_str().and_then(|id| samples::of(id, url));
             operation["x-codeSamples"] = samples.expect("every operation has samples");
         }
@@ -115,14 +114,9 @@ pub(crate) fn served(public_url: Option<&str>, token_url: Option<&str>) -> Finis
         return document;
     }
     schemes.as_object_mut().expect("the document has security schemes").shift_remove("OAuth2");
-    for operation in operations_of(&mut document) {
+    for operation in operations_of(&mut document.value) {
         let security = operation["security"].as_array_mut().expect("every operation says how it is secured");
         security.retain(|alternative| alternative.get("OAuth2").is_none());
     }
     document
-}
-
-fn operations_of(document: &mut Finished) -> impl Iterator<Item = &mut Value> {
-    let paths = document.value["paths"].as_object_mut().expect("the document has paths");
-    paths.values_mut().filter_map(Value::as_object_mut).flat_map(Map::values_mut)
 }

@@ -5,7 +5,7 @@ use crate::sandbox::{ORDINARY, Ordinary};
 use serde_json::{Value, json};
 
 /// Where the samples call a service that does not know its own address.
-pub(super) const BASE: &str = "https://lendpay.example";
+pub const BASE: &str = "https://lendpay.example";
 
 /// The environment variable that the samples take the key from.
 const KEY: &str = "LENDPAY_KEY";

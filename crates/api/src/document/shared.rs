@@ -70,15 +70,13 @@ fn resolve(value: &mut Value, components: &Value) {
 /// Everything of a kind, in the order of the document.
 fn places<'d>(document: &'d mut Value, kind: &str) -> Vec<Place<'d>> {
     let mut found = Vec::new();
-    let operations = document["paths"].as_object_mut().into_iter().flat_map(Map::values_mut);
-    for operation in operations.filter_map(Value::as_object_mut).flat_map(Map::values_mut) {
-        let id = operation["operationId"].as_str().unwrap_or_default().to_owned();
-        let Some(operation) = operation.as_object_mut() else { continue };
-        for (member, value) in operation {
+    for operation in super::operations_of(document) {
+        let id = operation["operationId"].as_str().expect("an operation has an id").to_owned();
+        for (member, value) in operation.as_object_mut().expect("an operation is an object") {
             match (member.as_str(), kind) {
                 ("parameters", "parameters") => {
                     for value in value.as_array_mut().into_iter().flatten() {
-                        let name = value["name"].as_str().unwrap_or_default().to_owned();
+                        let name = value["name"].as_str().expect("a parameter has a name").to_owned();
                         found.push(Place { names: vec![name.clone(), format!("{id}-{name}")], value });
                     }
                 }
@@ -100,7 +98,8 @@ fn of_response<'d>(status: &str, response: &'d mut Value, id: &str, kind: &str, 
     match kind {
         "responses" => {
             let status = status.parse().ok().and_then(|status| StatusCode::from_u16(status).ok());
-            let phrase = status.and_then(|status| status.canonical_reason()).unwrap_or_default().replace(' ', "");
+            let phrase = status.and_then(|status| status.canonical_reason());
+            let phrase = phrase.expect("a response is of a status that has a name").replace(' ', "");
             found.push(Place { names: vec![format!("{area}{phrase}"), format!("{id}{phrase}")], value: response });
         }
         "headers" => {

@@ -24,7 +24,8 @@ use uuid::uuid;
 /// The secret that signs the examples: `whsec_TGVuZHBheSBleGFtcGxlIHNlY3JldCwgMzIgYnl0ZXM=`.
 const EXAMPLE_SECRET: &[u8] = b"Lendpay example secret, 32 bytes";
 
-const ENDPOINT: EndpointId = EndpointId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6b"));
+/// The endpoint of the examples.
+pub(super) const ENDPOINT: EndpointId = EndpointId::new(uuid!("0195f2a8-6c1e-7d43-9b0a-1f2e3d4c5b6b"));
 
 /// The headers of Standard Webhooks, and what they say.
 const HEADERS: [(&str, &str); 3] = [

@@ -31,10 +31,10 @@ pub struct NewWebhook {
     pub types: Option<Vec<EventType>>,
     /// How many events may be under way at once. With 1, all are sent one after the other; otherwise those of each offer
     /// and buyer are. Absent or null: 16.
-    #[oai(nullable, validator(minimum(value = "1"), maximum(value = "16")))]
+    #[oai(nullable)]
     pub in_flight: Option<i32>,
     /// It gets the events after this sequence; 0: all. Absent or null: those from now on.
-    #[oai(nullable, validator(minimum(value = "0")))]
+    #[oai(nullable)]
     pub after: Option<i64>,
 }
 
@@ -78,9 +78,7 @@ impl FromFields for NewWebhook {
 }
 
 fn sequence(value: Value) -> Result<u64, &'static str> {
-    fields::whole(value)
-        .filter(|sequence| *sequence <= fields::EXACT_MAX)
-        .ok_or("must be a whole number from 0 to 9007199254740991")
+    fields::whole(value).filter(|sequence| *sequence <= fields::EXACT_MAX).ok_or(fields::NOT_EXACT)
 }
 
 /// An endpoint, to be changed.
@@ -95,7 +93,7 @@ pub struct ChangedWebhook {
     #[oai(nullable, validator(min_items = 1))]
     pub types: Option<Vec<EventType>>,
     /// How many events may be under way at once. Absent or null: 16.
-    #[oai(nullable, validator(minimum(value = "1"), maximum(value = "16")))]
+    #[oai(nullable)]
     pub in_flight: Option<i32>,
 }
 
@@ -112,7 +110,6 @@ impl FromFields for ChangedWebhook {
 #[oai(rename = "RedeliverWebhookRequest")]
 pub struct Redelivery {
     /// All events after this sequence are sent, also those that the endpoint has taken; 0: all there are.
-    #[oai(validator(minimum(value = "0")))]
     pub after: i64,
 }
 

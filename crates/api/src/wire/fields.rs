@@ -9,6 +9,9 @@ use std::fmt::{self, Display};
 /// The largest integer that every reader of JSON has without rounding (RFC 8259, section 6).
 pub(crate) const EXACT_MAX: u64 = (1 << 53) - 1;
 
+/// What is wrong with what is no whole number up to that.
+pub(crate) const NOT_EXACT: &str = "must be a whole number from 0 to 9007199254740991";
+
 /// How deep objects and arrays may be nested, the body itself included.
 pub(crate) const MAX_DEPTH: usize = 32;
 

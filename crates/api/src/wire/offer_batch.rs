@@ -26,7 +26,6 @@ const NUMBERS: [&str; 3] = ["annualPercentageRate", "interestRate", "amount"];
 #[oai(rename = "PutOffersRequest")]
 pub struct NewOffers {
     /// The offers: 1 to 500, none of them twice.
-    #[oai(validator(min_items = 1, max_items = 500))]
     pub items: Vec<BatchedOffer>,
 }
 

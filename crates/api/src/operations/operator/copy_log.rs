@@ -1,7 +1,7 @@
 //! `CopyLog`: the bytes of the log, for backups. What is sent never changes: nothing has to be locked.
 
 use super::*;
-use crate::wire::fields::EXACT_MAX;
+use crate::wire::fields::{EXACT_MAX, NOT_EXACT};
 use crate::wire::time::Time;
 use futures_util::stream;
 use poem_openapi::payload::Binary;
@@ -17,8 +17,6 @@ const FROM: Parameter = Parameter {
     description: "The byte of the log to begin with; 0 when it is absent.",
     schema: || json!({ "type": "integer", "format": "int64", "default": 0, "maximum": EXACT_MAX, "minimum": 0 }),
 };
-
-const NO_BYTE: &str = "must be a whole number from 0 to 9007199254740991";
 
 #[derive(ApiResponse)]
 enum Copied {
@@ -42,7 +40,7 @@ impl Operation for CopyLog {
 
     fn failures() -> Vec<Failure> {
         failures([
-            OperatorFailure::BadFields(vec![format!("{}: {NO_BYTE}", FROM.name)]).into(),
+            OperatorFailure::BadFields(vec![format!("{}: {NOT_EXACT}", FROM.name)]).into(),
             OperatorFailure::NoLog.into(),
         ])
     }
@@ -61,7 +59,7 @@ impl<S: Commands> CopyLogApi<S> {
         self.0.admit::<CopyLog>(&request)?;
         let mut parameters = request.query.of::<CopyLog>();
         let from = parameters
-            .get(&FROM, |text| text.parse().ok().filter(|from| *from <= EXACT_MAX).ok_or(NO_BYTE))
+            .get(&FROM, |text| text.parse().ok().filter(|from| *from <= EXACT_MAX).ok_or(NOT_EXACT))
             .unwrap_or(0);
         parameters.good()?;
         let log = Arc::clone(self.0.log()?);
