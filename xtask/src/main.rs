@@ -43,7 +43,8 @@ enum Chore {
     },
     /// Clients that are generated from openapi/partner.json into target/sdk/
     Sdk {
-        /// One of them, or a test of all: compiled at its strictest, with a program that calls the service with it
+        /// One of them, or a test of all: compiled at its strictest, with a program that calls the service with it. `package`
+        /// makes packages for Python, npm and Java in target/sdk/packages/
         #[arg(value_parser = sdk::names())]
         client: String,
     },

@@ -12,7 +12,9 @@ use crate::tools::npm::NodeModules;
 use crate::tools::python::WEBHOOKS;
 
 const GUIDE: &str = "openapi/guides/webhooks.md";
-const SECRETS: [&str; 3] = [
+
+/// The first one signs.
+pub const SECRETS: [&str; 3] = [
     "whsec_TGVuZHBheSBleGFtcGxlIHNlY3JldCwgMzIgYnl0ZXM=",
     "whsec_QW5vdGhlciBleGFtcGxlIHNlY3JldCwgMzIgYnl0ZQ==",
     "whsec_VGhlIHNlY3JldCBvZiBzb21lYm9keSBlbHNlLCAzMg==",
@@ -71,9 +73,9 @@ fn program<'a>(guide: &'a str, language: &str) -> anyhow::Result<&'a str> {
     Ok(begin.split_once("```").context("a program without an end")?.0)
 }
 
-/// Requests, and the status that each has to get.
+/// Requests, and the status that each has to get from a receiver with the first secret.
 #[expect(clippy::disallowed_methods, reason = "the libraries compare it with the system's time")]
-fn cases() -> anyhow::Result<Value> {
+pub fn cases() -> anyhow::Result<Value> {
     let id = "01810583-ddf2-7d7e-9d5c-3f0e1b2a4c6e";
     let now = i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs())?;
     let body = json!({

@@ -2,6 +2,7 @@
 
 mod go;
 mod java;
+mod packages;
 mod python;
 mod results;
 mod rust;
@@ -96,23 +97,27 @@ const TEST: &str = "test";
 /// The same, and the table of results is written.
 const RESULTS: &str = "results";
 
+/// What stands for the packages that can be published.
+const PACKAGE: &str = "package";
+
 /// What [`run`] takes.
 pub fn names() -> Vec<&'static str> {
-    CLIENTS.iter().map(|client| client.name).chain([TEST, RESULTS]).collect()
+    CLIENTS.iter().map(|client| client.name).chain([TEST, RESULTS, PACKAGE]).collect()
 }
 
-/// Generates a client, or tests all of them.
+/// Generates a client, tests all of them, or makes the packages.
 pub fn run(shell: &Shell, name: &str) -> anyhow::Result<()> {
     match name {
         TEST => return test(shell, Mode::Check),
         RESULTS => return test(shell, Mode::Export),
+        PACKAGE => return packages::make(shell),
         _ => {}
     }
     CLIENTS.iter().filter(|client| client.name == name).try_for_each(|client| client.generate(shell).map(drop))
 }
 
 /// Generates each client, compiles it, and runs a program that calls the service with it. Then openapi/README.md says what
-/// they have met.
+/// they have met. The packages of some are installed and run too.
 pub fn test(shell: &Shell, mode: Mode) -> anyhow::Result<()> {
     let log = shell.create_dir("target/sdk")?.join("service.log");
     let demo = Demo::logging(shell, &log)?;
@@ -129,6 +134,8 @@ pub fn test(shell: &Shell, mode: Mode) -> anyhow::Result<()> {
         read = written.len();
     }
     samples::test(shell, &demo, &log, &document)?;
+    demo.reset(shell)?;
+    packages::test(shell, &demo)?;
     results::bring_in_line(shell, &rows, mode)
 }
 

@@ -22,6 +22,10 @@ pub const SDK: PythonTool = PythonTool { name: "sdk", requirements: include_str!
 /// What the guide's receiver of webhooks in Python needs.
 pub const WEBHOOKS: PythonTool =
     PythonTool { name: "webhooks", requirements: include_str!("../../tools/webhooks.txt") };
+
+/// What makes a package for Python.
+pub const FLIT: PythonTool = PythonTool { name: "flit", requirements: include_str!("../../tools/flit.txt") };
+
 /// Another generator of clients for Python, and mypy.
 pub const HTTPX: PythonTool =
     PythonTool { name: "openapi-python-client", requirements: include_str!("../../tools/openapi-python-client.txt") };
@@ -31,7 +35,7 @@ pub const SCHEMATHESIS: PythonTool =
     PythonTool { name: "schemathesis", requirements: include_str!("../../tools/schemathesis.txt") };
 
 #[cfg(test)]
-const ALL: &[PythonTool] = &[VALIDATOR, SDK, HTTPX, SCHEMATHESIS, WEBHOOKS];
+const ALL: &[PythonTool] = &[VALIDATOR, SDK, HTTPX, SCHEMATHESIS, WEBHOOKS, FLIT];
 
 impl PythonTool {
     /// The folder of the programs in its virtual environment, which is made when it is not there.
