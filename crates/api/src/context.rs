@@ -121,11 +121,15 @@ impl Context {
         self.noted.allowance.get()
     }
 
-    /// Until when a request waits that wants to wait for so long: no longer than leaves it the time for an answer.
+    /// Until when a request waits that wants to wait for so long.
     pub fn wait_until(&self, wait: Duration) -> Instant {
+        Instant::now() + wait.min(self.longest_wait())
+    }
+
+    /// How long the request may wait for something, which leaves it the time for an answer.
+    pub fn longest_wait(&self) -> Duration {
         const ANSWER: Duration = Duration::from_secs(5);
-        let now = Instant::now();
-        now + wait.min(self.deadline.saturating_duration_since(now).saturating_sub(ANSWER))
+        self.deadline.saturating_duration_since(Instant::now()).saturating_sub(ANSWER)
     }
 
     /// Notes that the request has waited for events, and was not worked on.

@@ -52,7 +52,14 @@ impl Deliveries for NoDeliveries {
         all.iter().filter(|(of, _)| *of == endpoint).map(|(_, attempt)| *attempt).collect()
     }
 
-    fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
+    fn test(
+        &self,
+        endpoint: Endpoint,
+        event: EventId,
+        at: Timestamp,
+        within: Duration,
+    ) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
+        assert!(within < lendpay_api::Limits::default().request_time, "there must be time left for the answer");
         let (duration, result) = (Duration::from_micros(1_500), Err(Problem::Status(TEST_STATUS)));
         let attempt = Attempt { event, kind: TEST, sequence: None, number: 1, at, duration, result, next_at: None };
         self.attempts.lock().expect("not poisoned").push((endpoint.id, attempt));

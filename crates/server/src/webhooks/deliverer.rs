@@ -23,6 +23,8 @@ pub struct Message {
     pub sequence: Option<u64>,
     /// Which attempt it is, counted from 1.
     pub number: u32,
+    /// How long it may take, if that is less than any attempt may.
+    pub within: Duration,
 }
 
 /// What sends events, whoever asks for it.
@@ -84,12 +86,14 @@ impl Deliverer {
 
 impl Inner {
     async fn attempt(&self, endpoint: &Endpoint, message: Message) -> (Attempt, Option<Duration>) {
-        let Message { payload, event, kind, sequence, number } = message;
+        let Message { payload, event, kind, sequence, number, within } = message;
         let (at, begin) = (self.clock.now(), Instant::now());
         let secrets: Option<Vec<_>> =
             endpoint.secrets.valid(at).map(|sealed| self.keys.open(endpoint.id, sealed)).collect();
         let answer = match secrets {
-            Some(secrets) => self.sender.send(&endpoint.url, payload.headers(at, &secrets), payload.body, at).await,
+            Some(secrets) => {
+                self.sender.send(&endpoint.url, payload.headers(at, &secrets), payload.body, at, within).await
+            }
             None => Err(Problem::Secret),
         };
         let (result, retry_after) = match answer {
@@ -108,11 +112,17 @@ impl Deliveries for Deliverer {
         self.attempts_lock().get(&endpoint).into_iter().flatten().copied().collect()
     }
 
-    fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
+    fn test(
+        &self,
+        endpoint: Endpoint,
+        event: EventId,
+        at: Timestamp,
+        within: Duration,
+    ) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
         let (this, id) = (self.clone(), endpoint.id);
         Box::pin(async move {
             let payload = WebhookPayload::test(endpoint.id, event, at);
-            let message = Message { payload, event, kind: TEST, sequence: None, number: 1 };
+            let message = Message { payload, event, kind: TEST, sequence: None, number: 1, within };
             let (attempt, _) = this.attempt(Arc::new(endpoint), message).await;
             this.remember(id, attempt);
             attempt

@@ -122,13 +122,14 @@ impl Sender {
         Self { client, allowed, limit }
     }
 
-    /// Sends a request. It follows no redirect.
+    /// Sends a request, within the limit and `within`. It follows no redirect.
     pub async fn send(
         &self,
         url: &EndpointUrl,
         headers: impl IntoIterator<Item = (&'static str, String)>,
         body: String,
         now: Timestamp,
+        within: Duration,
     ) -> Result<Answer, Problem> {
         let request = Request::post(url.as_str())
             .header(CONTENT_TYPE, "application/json")
@@ -140,7 +141,7 @@ impl Sender {
         if literal.is_some_and(|address| !may_be_reached(address, &self.allowed)) {
             return Err(Problem::Address);
         }
-        match tokio::time::timeout(self.limit, self.answer(request, now)).await {
+        match tokio::time::timeout(self.limit.min(within), self.answer(request, now)).await {
             Ok(Ok(answer)) => Ok(answer),
             Ok(Err(error)) => Err(problem(&error)),
             Err(_) => Err(Problem::Timeout),

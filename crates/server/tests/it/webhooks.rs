@@ -38,13 +38,12 @@ fn key_file(folder: &Path) -> PathBuf {
 
 fn serve(folder: &Path, receiver: &Receiver, more: &[&str]) -> Both {
     let (authority, secrets) = (receiver.authority().display().to_string(), key_file(folder).display().to_string());
-    let settings =
-        ["--ca", &authority, "--secrets-key-file", &secrets, "--webhook-timeout", "1", "--rate-limit", "off"];
+    let settings = ["--ca", &authority, "--secrets-key-file", &secrets, "--rate-limit", "off"];
     Both::start(&folder.join("data"), &[&settings, more].concat())
 }
 
-/// Addresses of this machine are allowed, and what is not taken is sent again each second.
-const USUAL: [&str; 4] = ["--webhook-allow", "127.0.0.0/8", "--webhook-retries", "1s/7d"];
+/// Addresses of this machine are allowed, and what is not taken in a second is sent again each second.
+const USUAL: [&str; 6] = ["--webhook-allow", "127.0.0.0/8", "--webhook-retries", "1s/7d", "--webhook-timeout", "1"];
 
 impl Hooks {
     fn start(more: &[&str]) -> Self {
@@ -244,6 +243,13 @@ fn nothing_is_sent_within_the_network_unless_it_is_allowed() {
     });
     assert_eq!(hooks.operate("POST", &id, "/test", &Value::Null)["problem"], "address");
     assert_eq!(hooks.receiver.connections(), 0);
+}
+
+#[test]
+fn a_test_of_an_endpoint_that_hangs_is_answered_before_the_request_times_out() {
+    let hooks = Hooks::start(&["--webhook-allow", "127.0.0.0/8", "--request-timeout", "6"]);
+    let id = hooks.add("a", None, Behaviour::Hangs);
+    assert_eq!(hooks.operate("POST", &id, "/test", &Value::Null)["problem"], "timeout");
 }
 
 #[test]

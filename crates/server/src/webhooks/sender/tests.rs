@@ -24,7 +24,7 @@ async fn send(sender: &Sender, url: &str) -> Result<u16, Problem> {
     let payload = WebhookPayload::test(EndpointId::from_bytes([9; 16]), EventId::from_bytes([7; 16]), now);
     let headers = payload.headers(now, &[b"Lendpay example secret, 32 bytes"]);
     let url = EndpointUrl::parse(url).expect("an address");
-    sender.send(&url, headers, payload.body, now).await.map(|answer| answer.status.as_u16())
+    sender.send(&url, headers, payload.body, now, Duration::MAX).await.map(|answer| answer.status.as_u16())
 }
 
 /// A name that has these addresses, one after the other.

@@ -194,7 +194,7 @@ async fn attempt(
 ) -> (Attempt, Option<Duration>) {
     let payload = WebhookPayload::of(event, endpoint.filter().scope).expect("an endpoint gets what its owner sees");
     let Due { sequence, number } = due;
-    let message =
-        Message { payload, event: event.id, kind: event.subject.event_type(), sequence: Some(sequence), number };
+    let (event, kind, within) = (event.id, event.subject.event_type(), Duration::MAX);
+    let message = Message { payload, event, kind, sequence: Some(sequence), number, within };
     deliverer.attempt(endpoint, message).await
 }

@@ -48,7 +48,8 @@ impl<S: Webhooks> TestWebhookApi<S> {
     /// Send a test event
     ///
     /// An event of the type `webhook.test`, signed as all are, is sent at once and once, also to an endpoint that is paused
-    /// or disabled. It is in no list of events.
+    /// or disabled. It is in no list of events. The endpoint has as long as for any event, but at most until 5 s before the
+    /// request itself must be answered.
     #[oai(
         path = "/operator/webhooks/:endpointId/test",
         method = "post",
@@ -62,7 +63,9 @@ impl<S: Webhooks> TestWebhookApi<S> {
     ) -> Result<Tested, Failed<TestWebhook>> {
         let store = self.0.admit::<TestWebhook>(&request)?;
         let endpoint = self.endpoint(store, &path).await?;
-        let attempt = self.0.webhooks()?.deliveries.test(endpoint, random::event_id(), request.context.at).await;
+        let within = request.context.longest_wait();
+        let attempt =
+            self.0.webhooks()?.deliveries.test(endpoint, random::event_id(), request.context.at, within).await;
         Ok(Tested::Attempt(Json(attempt.into())))
     }
 
