@@ -23,7 +23,7 @@ impl World {
 
     /// Records expiries that are due, as the store does.
     pub(super) fn expire(&mut self, writer: &mut Writer<MemoryIndex, SimDisk>) -> Result<(), ()> {
-        let base = Arc::clone(&writer.view.base);
+        let base = Arc::clone(&writer.view.base.view);
         let (due, _) = base.due(None, self.stamp().at, 4).map_err(drop)?;
         for (application, offer) in due.iter().flat_map(|entry| &entry.offers) {
             let (application, offer) = (ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));

@@ -119,7 +119,7 @@ impl World {
     /// Decides a group of commands and writes it. Whether there was anything to write.
     fn group(&mut self, writer: &mut Writer<MemoryIndex, SimDisk>) -> Result<bool, ()> {
         for _ in 0..1 + self.chance.below(3) {
-            let mut work = self.command(&writer.view.base);
+            let mut work = self.command(&writer.view.base.view);
             let changes = work.decide(&writer.view).map_err(drop)?;
             writer.push(&changes).map_err(drop)?.map_err(drop)?;
             if !changes.is_empty() {

@@ -23,6 +23,7 @@ use crate::job::Work;
 use lendpay_domain::change::Record;
 use lendpay_domain::event::EventCounts;
 use lendpay_domain::store::StoreError;
+use lendpay_domain::view::Remembered;
 use std::sync::Arc;
 
 /// Decides and commits groups. An error of its methods ends the store.
@@ -40,7 +41,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     pub(crate) fn new(base: Arc<Base<I, F>>, kind: Kind, position: Position) -> Result<Self, Problem> {
         let group = GroupLog::new(base.log.head.salt, kind, position);
         let blocks = panics::caught(|| base.make_filters())?;
-        Ok(Self { view: Overlay::new(Arc::clone(&base)), base, group, blocks })
+        Ok(Self { view: Overlay::new(Remembered::new(Arc::clone(&base))), base, group, blocks })
     }
 
     /// Where the log continues after the last group.
@@ -97,7 +98,7 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     /// part of an import that has not ended; the index does not claim to have come so far then.
     pub(crate) fn publish(&mut self) -> Result<EventCounts, Problem> {
         self.base.note_frame(self.group.first(), self.position().end)?;
-        self.base.apply(&mut self.view.tables)?;
+        self.base.apply(&mut self.view)?;
         let last_frame = self.group.frame();
         let events = self.group.clear();
         if self.group.kind() != Kind::Import {
