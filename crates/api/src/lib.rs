@@ -36,6 +36,7 @@ pub mod sandbox;
 mod sealing;
 mod shell;
 mod side;
+mod table;
 mod tokens;
 mod trace;
 pub mod transfer;

@@ -13,7 +13,7 @@ mod routes;
 #[cfg(test)]
 pub(crate) use head::{FIELDS, SIZE};
 pub(crate) use headers::common_headers;
-pub(crate) use routes::{Route, Routes};
+pub(crate) use routes::{Found, Route, Routes};
 
 use crate::clock::Clock;
 use crate::context::Context;
@@ -75,11 +75,10 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
         let (version, tls) = (request.version(), *request.scheme() == Scheme::HTTPS);
         let waits_to_send = head::waits_to_send(&request);
         route_unreadable_segments(&mut request);
-        let found = self.routes.find(request.uri().path());
-        let route = found.map(|(_, route)| route);
+        let (found, route) = self.routes.find(request.uri().path()).unzip();
         let deadline = (start + self.limits.request_time).into();
         let body = route.map_or(BODY, |route| route.body);
-        let context = Context::new(&mut request, self.clock.now(), deadline, body);
+        let context = Context::new(&mut request, self.clock.now(), deadline, found, body);
         // Traces are of the system's time.
         let began = context.at - self.clock.ahead() - start.elapsed();
         request.set_data(context.clone());
@@ -118,7 +117,7 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
         let work = duration.saturating_sub(context.waited());
-        self.counts.count(found.map(|(number, _)| number), status, work, context.partner());
+        self.counts.count(context.found().map(|found| found.number), status, work, context.partner());
         let span = Span {
             operation: context.operation,
             caller: context.caller,

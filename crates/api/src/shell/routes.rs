@@ -1,4 +1,6 @@
-//! Which addresses there are, as templates: for log lines, preflights and the header `Allow`.
+//! Which addresses there are, as templates: for finding operations, log lines, preflights and the header `Allow`.
+
+use std::ops::Range;
 
 /// One address.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,22 +19,35 @@ pub(crate) struct Route {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Routes(pub Vec<Route>);
 
+/// The address of a request.
+#[derive(Debug)]
+pub(crate) struct Found {
+    /// The number of its route.
+    pub number: usize,
+    /// Where its ids are in the path.
+    pub ids: Vec<Range<usize>>,
+}
+
 impl Routes {
-    /// The address that `path` is an instance of, and its number.
-    pub fn find(&self, path: &str) -> Option<(usize, &Route)> {
-        self.0.iter().enumerate().find(|(_, route)| matches(&route.template, path))
+    /// The address that `path` is an instance of.
+    pub fn find(&self, path: &str) -> Option<(Found, &Route)> {
+        let routes = self.0.iter().enumerate();
+        routes.filter_map(|(number, route)| Some((Found { number, ids: ids(&route.template, path)? }, route))).next()
     }
 }
 
-/// As the router does it: an empty segment is an id too, though none that anything has.
-fn matches(template: &str, path: &str) -> bool {
-    let (mut wanted, mut given) = (template, path);
+/// Where `path` has the ids of the template. As poem's router does it: an empty segment is an id too, though none that
+/// anything has.
+fn ids(template: &str, path: &str) -> Option<Vec<Range<usize>>> {
+    let (mut wanted, mut at, mut ids) = (template, 0, Vec::new());
     while let Some((literal, rest)) = wanted.split_once('{') {
-        let Some(after) = given.strip_prefix(literal) else { return false };
-        given = &after[after.find('/').unwrap_or(after.len())..];
+        let after = path[at..].strip_prefix(literal)?;
+        let begin = at + literal.len();
+        at = begin + after.find('/').unwrap_or(after.len());
+        ids.push(begin..at);
         wanted = rest.split_once('}').map_or("", |(_, rest)| rest);
     }
-    wanted == given
+    (wanted == &path[at..]).then_some(ids)
 }
 
 #[cfg(test)]
@@ -41,11 +56,16 @@ mod tests {
 
     #[test]
     fn an_address_is_matched_segment_by_segment() {
-        assert!(matches("/a/{id}/b", "/a/1/b"));
-        assert!(matches("/a/{id}/b", "/a//b"));
-        assert!(matches("/", "/") && matches("/a/{id}", "/a/1"));
+        let ids = |template, path| {
+            super::ids(template, path).map(|ids| ids.into_iter().map(|id| &path[id]).collect::<Vec<_>>().join(" "))
+        };
+        for (template, path, found) in
+            [("/a/{id}/b", "/a/1/b", "1"), ("/a/{id}/b", "/a//b", ""), ("/", "/", ""), ("/a/{x}/{y}", "/a/1/23", "1 23")]
+        {
+            assert_eq!(ids(template, path).as_deref(), Some(found), "{path}");
+        }
         for path in ["/a/1/b/", "/a/1", "/a/1/2/b", "/", ""] {
-            assert!(!matches("/a/{id}/b", path), "{path}");
+            assert_eq!(ids("/a/{id}/b", path), None, "{path}");
         }
     }
 }
