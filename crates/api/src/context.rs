@@ -61,6 +61,7 @@ impl Context {
         at: Timestamp,
         deadline: Instant,
         found: Option<Found>,
+        crowd: Option<Arc<Crowd>>,
         body_limit: usize,
     ) -> Self {
         let caller = TraceParent::of(request.headers());
@@ -70,7 +71,7 @@ impl Context {
         let noted = Noted {
             found,
             body,
-            crowd: request.extensions_mut().remove(),
+            crowd,
             partner: OnceLock::new(),
             actor: OnceLock::new(),
             named: Named::default(),

@@ -59,7 +59,7 @@ pub use partner_side::{PartnerSettings, counted_partner_side, partner_side};
 pub use random::{event_id, jitter, key_bits, span_id, uuid};
 pub use rate_limit::{BadRateLimit, RateLimit, network};
 pub use refusal::refusal;
-pub use shell::{FirstByte, Limits};
+pub use shell::{Arrival, Limits};
 pub use side::Side;
 pub use tokens::{KeySource, OAuth, Scope, Tokens};
 pub use trace::{Span, TraceParent, Traces};

@@ -152,7 +152,7 @@ pub fn operator_side<S: Store>(
         batch.body = PutOffers::BODY;
     }
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let routes = Routes(routes);
+    let routes = Routes::new(routes);
     let health = HealthApi { store: Arc::clone(&store), reason, stopping };
     let operations = (operations(&operator, reason), health, MetricsApi { write: metrics });
     let inner = Named { inner: Table::new(operations, pages.boxed(), &routes), hosts };

@@ -107,7 +107,7 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
         pages = sandbox::add(pages, &mut routes, sandbox, &clock);
     }
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let routes = Routes(routes);
+    let routes = Routes::new(routes);
     let operations = operations(Arc::clone(&store), gate, settings.feed, settings.buyer_checks);
     let inner = Inside { table: Table::new(operations, pages.boxed(), &routes), provokes: side == Side::Sandbox };
     let PartnerSettings { limits, traces, .. } = settings;

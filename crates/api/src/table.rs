@@ -1,7 +1,7 @@
 //! The operations of a side by their address, beside its pages.
 //!
 //! The shell has found the address already. poem-openapi's own endpoint would look for it again, behind eight more layers:
-//! an eighth of all instructions of an accept.
+//! a tenth of all instructions of an accept.
 
 use crate::context::Context;
 use crate::shell::Routes;
@@ -24,7 +24,7 @@ impl Table {
     pub fn new(apis: impl OpenApi, pages: BoxEndpoint<'static>, routes: &Routes) -> Self {
         let mut by_path = HashMap::new();
         apis.add_routes(&mut by_path);
-        let mut operations: Vec<_> = routes.0.iter().map(|_| Vec::new()).collect();
+        let mut operations: Vec<_> = (0..routes.len()).map(|_| Vec::new()).collect();
         for (path, methods) in by_path {
             // A path with names of parameters in place of ids is an instance of its template.
             let (found, _) = routes.find(&path).expect("the routes are those of the document");

@@ -54,18 +54,19 @@ impl<A, B> PathIds<A, B> {
 
 /// Reads an id of the path of a page, and notes it.
 pub(crate) fn id<A: Id>(request: &Request, name: &str) -> Option<A> {
-    noted(request.data()?, request.raw_path_param(name)?)
+    noted(request.data()?, A::parse(request.raw_path_param(name)?)?)
 }
 
 /// Reads an id of the path of an operation by its position, and notes it.
 fn nth<A: Id>(request: &Request, n: usize) -> Option<A> {
     let context: &Context = request.data()?;
-    let place = context.found()?.ids.get(n)?.clone();
-    noted(context, &percent_decode_str(&request.uri().path()[place]).decode_utf8().ok()?)
+    let text = &request.uri().path()[context.found()?.ids.get(n)?.clone()];
+    // Almost every id is written plainly.
+    let decoded = || A::parse(&percent_decode_str(text).decode_utf8().ok()?);
+    noted(context, A::parse(text).or_else(decoded)?)
 }
 
-fn noted<A: Id>(context: &Context, text: &str) -> Option<A> {
-    let id = A::parse(text)?;
+fn noted<A: Id>(context: &Context, id: A) -> Option<A> {
     if let Some(place) = A::place(context.named()) {
         // A path names each thing once.
         let _ = place.set(id);

@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::request_body::BODY;
 use crate::side::Side;
 use crate::trace::{Span, Traces};
+use crate::turns::Crowd;
 use futures_util::FutureExt as _;
 use lendpay_domain::store::Calls;
 use poem::error::{MethodNotAllowedError, NotFoundError};
@@ -49,9 +50,14 @@ impl Default for Limits {
     }
 }
 
-/// When the first byte of a request arrived. A listener puts it into the request, so that a head that came slowly counts.
-#[derive(Clone, Copy, Debug)]
-pub struct FirstByte(pub Instant);
+/// How a request arrived. A listener puts it into the request.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// When its first byte did, so that a head that came slowly counts.
+    pub first_byte: Instant,
+    /// That of its connection.
+    pub crowd: Arc<Crowd>,
+}
 
 /// The outermost endpoint.
 pub(crate) struct Shell<E, S> {
@@ -70,7 +76,8 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
-        let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
+        let arrival = request.extensions_mut().remove::<Arrival>();
+        let start = arrival.as_ref().map_or_else(Instant::now, |arrival| arrival.first_byte);
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let (version, tls) = (request.version(), *request.scheme() == Scheme::HTTPS);
         let waits_to_send = head::waits_to_send(&request);
@@ -78,7 +85,8 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
         let (found, route) = self.routes.find(request.uri().path()).unzip();
         let deadline = (start + self.limits.request_time).into();
         let body = route.map_or(BODY, |route| route.body);
-        let context = Context::new(&mut request, self.clock.now(), deadline, found, body);
+        let crowd = arrival.map(|arrival| arrival.crowd);
+        let context = Context::new(&mut request, self.clock.now(), deadline, found, crowd, body);
         // Traces are of the system's time.
         let began = context.at - self.clock.ahead() - start.elapsed();
         request.set_data(context.clone());
