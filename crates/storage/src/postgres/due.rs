@@ -55,6 +55,11 @@ impl PostgresStore {
             }
             // Nothing can be done about it: whoever asks for the offer is told.
             Err(error @ DbError::Damaged) if most == 1 => groups.health.note(&error),
+            Err(DbError::Damaged) => {
+                // Whoever tries again finds the rows free.
+                session.commit().await?;
+                return Err(DbError::Damaged);
+            }
             Err(error) => return Err(error),
         }
         if due.is_empty() {
