@@ -11,7 +11,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How many offers are looked at together, by one command. Commands of others that are decided with it wait for some 2 ms more.
+/// How many offers are looked at together, by one command. Commands of others that are decided with it wait for some
+/// 2 ms more.
 const TOGETHER: usize = 256;
 
 /// How often is looked whether anything is due. An expiry is recorded within a second.

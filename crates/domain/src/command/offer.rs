@@ -107,12 +107,12 @@ impl Command for MoveOffer {
     }
 }
 
-/// Records the expiries of offers whose time has come. Time causes them: no caller gives this command. An offer that cannot
-/// be read does not stop the others: whoever asks for it is told.
+/// Records the expiries of offers whose time has come. Time causes them: no caller gives this command. An offer that
+/// cannot be read does not stop the others: whoever asks for it is told.
 #[derive(Clone, Debug)]
 pub struct ExpireOffers {
-    /// The offers, each with when it is looked at and the event's ids. The event has the time of the expiry, and the clock as
-    /// its actor.
+    /// The offers, each with when it is looked at and the event's ids. The event has the time of the expiry, and the
+    /// clock as its actor.
     pub offers: BTreeMap<(ApplicationId, OfferId), Stamp>,
 }
 

@@ -27,8 +27,8 @@ const SPAN: i64 = 100;
 /// The most offers of an entry: it has 2 KiB then.
 const MOST: usize = 64;
 
-/// The most offers that expire in one command, or [`MOST`] more: their changes are in one frame of the log, and others wait
-/// for them.
+/// The most offers that expire in one command, or up to [`MOST`] more: their changes are in one frame of the log, and
+/// others wait for them.
 const TOGETHER: usize = 256;
 
 /// The ids of an application and of one of its offers.

@@ -31,8 +31,8 @@ impl PostgresStore {
         }
     }
 
-    /// Takes rows and decides about their offers in one transaction. Other processes take others meanwhile. Rows whose offers
-    /// another session holds stay.
+    /// Takes rows and decides about their offers in one transaction. Other processes take others meanwhile. Rows whose
+    /// offers another session holds stay.
     async fn expire_together(
         &self,
         after: Option<DueCursor>,
