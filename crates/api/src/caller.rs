@@ -10,14 +10,14 @@ use lendpay_domain::PartnerId;
 use lendpay_domain::event::Actor;
 use lendpay_domain::key::{Access, ApiKey, Area, Areas, KeyHash};
 use lendpay_domain::store::{Commands, Queries};
-use poem::http::{HeaderMap, header};
+use poem::http::{HeaderMap, HeaderName, header};
 use poem::{Request, RequestBody};
 use poem_openapi::registry::{MetaSecurityScheme, Registry};
 use poem_openapi::{ApiExtractor, ApiExtractorType, ExtractParamOptions};
 use std::sync::Arc;
 
 /// The header that carries an API key.
-pub(crate) const KEY_HEADER: &str = "x-service-apikey";
+const KEY_HEADER: HeaderName = HeaderName::from_static("x-service-apikey");
 
 /// What a request presents. Extracting it never fails, so that an operation decides in which order things are checked.
 pub(crate) struct Credentials {

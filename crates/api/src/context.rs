@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::random;
 use crate::rate_limit::Allowance;
 use crate::request_body;
+use crate::shell::Found;
 use crate::trace::TraceParent;
 use crate::turns::Crowd;
 use lendpay_domain::command::Stamp;
@@ -32,6 +33,7 @@ pub(crate) struct Context {
 
 /// The body, and what an operation finds out, for the shell.
 struct Noted {
+    found: Option<Found>,
     body: request_body::RequestBody,
     /// That of the connection, where requests come one after the other.
     crowd: Option<Arc<Crowd>>,
@@ -54,14 +56,22 @@ pub(crate) struct Named {
 
 impl Context {
     /// Takes the request's body, which may have so many bytes, so that nobody reads it unasked.
-    pub fn new(request: &mut Request, at: Timestamp, deadline: Instant, body_limit: usize) -> Self {
+    pub fn new(
+        request: &mut Request,
+        at: Timestamp,
+        deadline: Instant,
+        found: Option<Found>,
+        crowd: Option<Arc<Crowd>>,
+        body_limit: usize,
+    ) -> Self {
         let caller = TraceParent::of(request.headers());
         let operation = caller.map_or_else(random::operation_id, |caller| caller.trace);
         let peer = request.remote_addr().as_socket_addr().map(SocketAddr::ip);
         let body = request_body::RequestBody::new(request.take_body(), body_limit);
         let noted = Noted {
+            found,
             body,
-            crowd: request.extensions_mut().remove(),
+            crowd,
             partner: OnceLock::new(),
             actor: OnceLock::new(),
             named: Named::default(),
@@ -75,6 +85,11 @@ impl Context {
     /// What the shell has put into a request.
     pub fn of(request: &Request) -> poem::Result<Self> {
         Ok(request.data::<Self>().ok_or(Failure::Internal)?.clone())
+    }
+
+    /// The request's address, if there is such a one.
+    pub fn found(&self) -> Option<&Found> {
+        self.noted.found.as_ref()
     }
 
     /// Notes for whom the request is made.

@@ -45,13 +45,13 @@ use crate::operators::Operators;
 use crate::rate_limit::Failures;
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
+use crate::table::Table;
 use crate::trace::Traces;
 use crate::webhook_secrets::SecretKeys;
 use lendpay_domain::Store;
 use lendpay_domain::log::Log;
 use lendpay_domain::webhook::Deliveries;
-use poem::{Endpoint, Request, Response, Route};
-use poem_openapi::OpenApiService;
+use poem::{Endpoint, EndpointExt as _, Response, Route};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -143,40 +143,18 @@ pub fn operator_side<S: Store>(
     let (store_of, failures) = (Arc::clone(&store), Failures::default());
     let operator = Arc::new(Operator { store: store_of, operators, failures, log, feed, webhooks });
     let document = operator::document();
-    let (mut pages, mut pages_at) = document.pages().add(Route::new(), Side::Operator);
+    let (mut pages, mut routes) = document.pages().add(Route::new(), Side::Operator);
     if console {
-        pages = console::add(pages, &mut pages_at, &operator);
+        pages = console::add(pages, &mut routes, &operator);
     }
-    let mut routes = pages_at.clone();
     routes.extend(document.routes(Side::Operator));
     for batch in routes.iter_mut().filter(|route| route.template == PutOffers::PATH) {
         batch.body = PutOffers::BODY;
     }
     counts.set_routes(routes.iter().map(|route| route.template.as_str()));
-    let addresses = Routes(pages_at);
-    let operations = Route::new()
-        .nest_no_strip("/operator", OpenApiService::new(operations(&operator, reason), "", ""))
-        .nest_no_strip(
-            "/health",
-            OpenApiService::new(HealthApi { store: Arc::clone(&store), reason, stopping }, "", ""),
-        )
-        .nest_no_strip("/metrics", OpenApiService::new(MetricsApi { write: metrics }, "", ""));
-    let inner = Named { inner: Inside { addresses, pages, operations }, hosts };
-    Shell { inner, store, clock, limits, routes: Routes(routes), side: Side::Operator, counts, traces }
-}
-
-/// The pages beside the operations: of one router, what is nested at `/operator` would take `/operator/`.
-struct Inside {
-    addresses: Routes,
-    pages: Route,
-    operations: Route,
-}
-
-impl Endpoint for Inside {
-    type Output = Response;
-
-    async fn call(&self, request: Request) -> poem::Result<Response> {
-        let is_page = self.addresses.find(request.uri().path()).is_some();
-        if is_page { self.pages.call(request).await } else { self.operations.call(request).await }
-    }
+    let routes = Routes::new(routes);
+    let health = HealthApi { store: Arc::clone(&store), reason, stopping };
+    let operations = (operations(&operator, reason), health, MetricsApi { write: metrics });
+    let inner = Named { inner: Table::new(operations, pages.boxed(), &routes), hosts };
+    Shell { inner, store, clock, limits, routes, side: Side::Operator, counts, traces }
 }

@@ -25,11 +25,8 @@ pub fn refusal(side: Side, tls: bool, status: u16, at: Timestamp) -> (Vec<u8>, C
     tracing::info!(status = status.as_u16(), %operation, "refused before it could be read");
     let mut response =
         format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n", body.len());
-    for (name, value) in common_headers(side, tls) {
-        response.push_str(&format!("{name}: {value}\r\n"));
-    }
-    if let Some((name, value)) = failure.header() {
-        response.push_str(&format!("{name}: {}\r\n", value.to_str().expect("headers of failures are ASCII")));
+    for (name, value) in common_headers(side, tls).cloned().chain(failure.header()) {
+        response.push_str(&format!("{name}: {}\r\n", value.to_str().expect("headers of ours are ASCII")));
     }
     response.push_str(&format!("x-request-id: {operation}\r\nconnection: close\r\n\r\n"));
     let mut response = response.into_bytes();

@@ -2,9 +2,11 @@
 
 use crate::random;
 use lendpay_domain::{OperationId, PartnerId, Timestamp};
-use poem::http::HeaderMap;
+use poem::http::{HeaderMap, HeaderName};
 use std::fmt;
 use std::time::Duration;
+
+const TRACE_PARENT: HeaderName = HeaderName::from_static("traceparent");
 
 /// A request that was answered. It holds no path, no query and no header: nothing that could be a secret.
 #[derive(Clone, Debug)]
@@ -47,7 +49,7 @@ pub struct TraceParent {
 impl TraceParent {
     /// The one of a request, if there is exactly one and it is valid.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
-        let mut values = headers.get_all("traceparent").iter();
+        let mut values = headers.get_all(TRACE_PARENT).iter();
         let (Some(value), None) = (values.next(), values.next()) else { return None };
         let text = value.to_str().ok()?.trim();
         let mut parts = text.split('-');

@@ -129,10 +129,18 @@ impl Turns {
         let semaphore = Arc::clone(&all.permits);
         let turn = match crowd.and_then(|crowd| crowd.turn(partner)) {
             Some(turn) => turn,
-            None => match tokio::time::timeout(PATIENCE, Arc::clone(&semaphore).acquire_many_owned(permits)).await {
-                Ok(permit) => Turn { partner, _permit: permit.expect("no semaphore is closed") },
-                Err(_elapsed) => return Err(StoreError::Overloaded.into()),
-            },
+            None => {
+                // Nobody is overtaken: what is free while others wait is theirs already.
+                let permit = match Arc::clone(&semaphore).try_acquire_many_owned(permits) {
+                    Ok(permit) => permit,
+                    Err(_) => {
+                        let permit = Arc::clone(&semaphore).acquire_many_owned(permits);
+                        let permit = tokio::time::timeout(PATIENCE, permit).await;
+                        permit.map_err(|_elapsed| StoreError::Overloaded)?.expect("no semaphore is closed")
+                    }
+                };
+                Turn { partner, _permit: permit }
+            }
         };
         if let Some(crowd) = crowd {
             let queue = || Queue { partner, permits, semaphore: PollSemaphore::new(semaphore) };

@@ -232,15 +232,16 @@ pub struct Event {
     pub reason: Option<Reason>,
 }
 
-impl Event {
-    /// The ids that the event is looked for by.
-    pub fn ids(&self) -> impl Iterator<Item = [u8; 16]> {
-        let (application, offer, buyer) = self.subject.ids();
-        let subject =
-            [application.map(ApplicationId::to_bytes), offer.map(OfferId::to_bytes), buyer.map(BuyerId::to_bytes)];
-        let partner = self.partner.map(PartnerId::to_bytes);
-        [partner, Some(self.operation.to_bytes())].into_iter().chain(subject).flatten()
-    }
+/// The ids that an event is looked for by.
+pub fn ids(
+    partner: Option<PartnerId>,
+    subject: &Subject,
+    operation: OperationId,
+) -> impl Iterator<Item = [u8; 16]> + use<> {
+    let (application, offer, buyer) = subject.ids();
+    let subject =
+        [application.map(ApplicationId::to_bytes), offer.map(OfferId::to_bytes), buyer.map(BuyerId::to_bytes)];
+    [partner.map(PartnerId::to_bytes), Some(operation.to_bytes())].into_iter().chain(subject).flatten()
 }
 
 /// A part of the events, and what a cursor is compared with.

@@ -6,7 +6,7 @@
 
 mod through;
 
-pub use through::{HeldTerms, Known};
+pub use through::{HeldTerms, Known, Remembered};
 
 use crate::buyer::{Buyer, Description};
 use crate::change::{Change, OfferKey};

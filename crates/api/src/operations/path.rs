@@ -5,6 +5,7 @@
 
 use crate::context::{Context, Named};
 use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, OperationId, PartnerId};
+use percent_encoding::percent_decode_str;
 use poem::{FromRequest, Request, RequestBody};
 use std::sync::OnceLock;
 
@@ -51,10 +52,22 @@ impl<A, B> PathIds<A, B> {
     }
 }
 
-/// Reads a parameter of the path, and notes it. poem-openapi names parameters by their position.
+/// Reads an id of the path of a page, and notes it.
 pub(crate) fn id<A: Id>(request: &Request, name: &str) -> Option<A> {
-    let id = request.raw_path_param(name).and_then(A::parse)?;
-    if let Some(place) = request.data::<Context>().and_then(|context| A::place(context.named())) {
+    noted(request.data()?, A::parse(request.raw_path_param(name)?)?)
+}
+
+/// Reads an id of the path of an operation by its position, and notes it.
+fn nth<A: Id>(request: &Request, n: usize) -> Option<A> {
+    let context: &Context = request.data()?;
+    let text = &request.uri().path()[context.found()?.ids.get(n)?.clone()];
+    // Almost every id is written plainly.
+    let decoded = || A::parse(&percent_decode_str(text).decode_utf8().ok()?);
+    noted(context, A::parse(text).or_else(decoded)?)
+}
+
+fn noted<A: Id>(context: &Context, id: A) -> Option<A> {
+    if let Some(place) = A::place(context.named()) {
         // A path names each thing once.
         let _ = place.set(id);
     }
@@ -63,12 +76,12 @@ pub(crate) fn id<A: Id>(request: &Request, name: &str) -> Option<A> {
 
 impl<'a, A: Id> FromRequest<'a> for PathId<A> {
     async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
-        Ok(Self(id(request, "param0")))
+        Ok(Self(nth(request, 0)))
     }
 }
 
 impl<'a, A: Id, B: Id> FromRequest<'a> for PathIds<A, B> {
     async fn from_request(request: &'a Request, _body: &mut RequestBody) -> poem::Result<Self> {
-        Ok(Self(id(request, "param0"), id(request, "param1")))
+        Ok(Self(nth(request, 0), nth(request, 1)))
     }
 }

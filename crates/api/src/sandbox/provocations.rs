@@ -1,8 +1,8 @@
 //! What a request to a sandbox may ask for in the header `X-Sandbox`.
 
 use crate::failure::Failure;
+use crate::table::Table;
 use lendpay_domain::StoreError;
-use poem::endpoint::BoxEndpoint;
 use poem::{Endpoint as _, Request, Response};
 use std::fmt;
 use std::time::Duration;
@@ -93,7 +93,7 @@ impl std::error::Error for LostReply {}
 
 /// Calls an operation, and does to its answer what the request asks for. An operation that refuses the request is not
 /// disturbed: its failure is the answer.
-pub(crate) async fn provoke(operations: &BoxEndpoint<'static, Response>, request: Request) -> poem::Result<Response> {
+pub(crate) async fn provoke(operations: &Table, request: Request) -> poem::Result<Response> {
     let Some(wanted) = request.headers().get(HEADER) else { return operations.call(request).await };
     let known = PROVOCATIONS.iter().find(|known| known.name.as_bytes() == wanted.as_bytes());
     let Some(known) = known else {

@@ -10,22 +10,29 @@ const EXPOSED: &str = "Location, Retry-After, X-Request-Id, Idempotency-Replayed
 const EXPOSED_WITH_TAG: &str =
     "Location, Retry-After, X-Request-Id, Idempotency-Replayed, RateLimit, RateLimit-Policy, ETag";
 
+/// A header whose value is checked when the program is compiled, and not for each response.
+type Common = (HeaderName, HeaderValue);
+
 /// Answers hold offers and bank details, so nobody keeps them; a body is what its Content-Type says.
-static ALWAYS: [(HeaderName, &str); 2] =
-    [(header::CACHE_CONTROL, "no-store"), (header::X_CONTENT_TYPE_OPTIONS, "nosniff")];
+static ALWAYS: [Common; 2] = [
+    (header::CACHE_CONTROL, HeaderValue::from_static("no-store")),
+    (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
+];
 
 /// Any page may call partners' operations, and every response says so (contract 1.1).
-static OPEN: [(HeaderName, &str); 2] =
-    [(header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"), (header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED)];
+static OPEN: [Common; 2] = [
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*")),
+    (header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED)),
+];
 
 /// Whoever has used TLS here goes on doing so for a year (RFC 6797). Over plain HTTP nobody may be told (7.2).
-static TLS: [(HeaderName, &str); 1] = [(header::STRICT_TRANSPORT_SECURITY, "max-age=31536000")];
+static TLS: [Common; 1] = [(header::STRICT_TRANSPORT_SECURITY, HeaderValue::from_static("max-age=31536000"))];
 
 /// A sandbox answers (contract 2.16). The same header of a request asks for an answer: `sandbox::PROVOCATIONS`.
-static SANDBOX: [(HeaderName, &str); 1] = [(HeaderName::from_static("x-sandbox"), "true")];
+static SANDBOX: [Common; 1] = [(HeaderName::from_static("x-sandbox"), HeaderValue::from_static("true"))];
 
 /// The headers that every response of a side carries, inside TLS or not.
-pub(crate) fn common_headers(side: Side, tls: bool) -> impl Iterator<Item = &'static (HeaderName, &'static str)> {
+pub(crate) fn common_headers(side: Side, tls: bool) -> impl Iterator<Item = &'static Common> {
     let open = if side.is_open_to_pages() { &OPEN[..] } else { &[] };
     let tls = if tls { &TLS[..] } else { &[] };
     let sandbox = if side == Side::Sandbox { &SANDBOX[..] } else { &[] };
@@ -38,6 +45,6 @@ pub(super) fn add(side: Side, tls: bool, headers: &mut HeaderMap) {
         headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_WITH_TAG));
     }
     for (name, value) in common_headers(side, tls) {
-        headers.entry(name).or_insert(HeaderValue::from_static(value));
+        headers.entry(name).or_insert_with(|| value.clone());
     }
 }

@@ -13,7 +13,7 @@ mod routes;
 #[cfg(test)]
 pub(crate) use head::{FIELDS, SIZE};
 pub(crate) use headers::common_headers;
-pub(crate) use routes::{Route, Routes};
+pub(crate) use routes::{Found, Route, Routes};
 
 use crate::clock::Clock;
 use crate::context::Context;
@@ -22,6 +22,7 @@ use crate::failure::Failure;
 use crate::request_body::BODY;
 use crate::side::Side;
 use crate::trace::{Span, Traces};
+use crate::turns::Crowd;
 use futures_util::FutureExt as _;
 use lendpay_domain::store::Calls;
 use poem::error::{MethodNotAllowedError, NotFoundError};
@@ -49,9 +50,14 @@ impl Default for Limits {
     }
 }
 
-/// When the first byte of a request arrived. A listener puts it into the request, so that a head that came slowly counts.
-#[derive(Clone, Copy, Debug)]
-pub struct FirstByte(pub Instant);
+/// How a request arrived. A listener puts it into the request.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// When its first byte did, so that a head that came slowly counts.
+    pub first_byte: Instant,
+    /// That of its connection.
+    pub crowd: Arc<Crowd>,
+}
 
 /// The outermost endpoint.
 pub(crate) struct Shell<E, S> {
@@ -70,16 +76,17 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
     type Output = Response;
 
     async fn call(&self, mut request: Request) -> poem::Result<Response> {
-        let start = request.extensions().get::<FirstByte>().map_or_else(Instant::now, |first| first.0);
+        let arrival = request.extensions_mut().remove::<Arrival>();
+        let start = arrival.as_ref().map_or_else(Instant::now, |arrival| arrival.first_byte);
         let (method, uri) = (request.method().clone(), request.uri().clone());
         let (version, tls) = (request.version(), *request.scheme() == Scheme::HTTPS);
         let waits_to_send = head::waits_to_send(&request);
         route_unreadable_segments(&mut request);
-        let found = self.routes.find(request.uri().path());
-        let route = found.map(|(_, route)| route);
+        let (found, route) = self.routes.find(request.uri().path()).unzip();
         let deadline = (start + self.limits.request_time).into();
         let body = route.map_or(BODY, |route| route.body);
-        let context = Context::new(&mut request, self.clock.now(), deadline, body);
+        let crowd = arrival.map(|arrival| arrival.crowd);
+        let context = Context::new(&mut request, self.clock.now(), deadline, found, crowd, body);
         // Traces are of the system's time.
         let began = context.at - self.clock.ahead() - start.elapsed();
         request.set_data(context.clone());
@@ -118,7 +125,7 @@ impl<E: Endpoint<Output = Response>, S: Calls> Endpoint for Shell<E, S> {
         }
         let (duration, status) = (start.elapsed(), response.status().as_u16());
         let work = duration.saturating_sub(context.waited());
-        self.counts.count(found.map(|(number, _)| number), status, work, context.partner());
+        self.counts.count(context.found().map(|found| found.number), status, work, context.partner());
         let span = Span {
             operation: context.operation,
             caller: context.caller,

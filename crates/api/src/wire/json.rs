@@ -32,6 +32,9 @@ impl<T: Serialize + Send> IntoResponse for Json<T> {
     }
 }
 
+/// How many bytes an offer or a buyer takes, as a rule.
+const ROOM: usize = 1024;
+
 /// A response body whose bytes are there already.
 pub(crate) struct Rendered<T> {
     bytes: Vec<u8>,
@@ -41,7 +44,8 @@ pub(crate) struct Rendered<T> {
 impl<T: Serialize> Rendered<T> {
     /// Writes a body.
     pub fn new(value: &T) -> Self {
-        let bytes = serde_json::to_vec(value).expect("wire types hold strings, numbers and lists of these");
+        let mut bytes = Vec::with_capacity(ROOM);
+        serde_json::to_writer(&mut bytes, value).expect("wire types hold strings, numbers and lists of these");
         Self { bytes, kind: PhantomData }
     }
 }

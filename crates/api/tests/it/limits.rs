@@ -3,8 +3,8 @@
 use crate::context::samples::{buyer, terms};
 use crate::context::{BUYERS, Context, Fault, Step};
 use futures_util::{StreamExt as _, stream};
-use lendpay_api::FirstByte;
-use lendpay_api::{Limits, PartnerSettings};
+use lendpay_api::{Arrival, Limits, PartnerSettings};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// A partner side that gives a request this long.
@@ -71,7 +71,8 @@ async fn the_time_counts_from_the_first_byte_of_the_head() {
     let Some(long_ago) = Instant::now().checked_sub(HOUR) else {
         panic!("this machine's clock cannot go back an hour")
     };
-    let call = context.partner_a().post(BUYERS).extension(FirstByte(long_ago)).json(&buyer());
+    let arrival = Arrival { first_byte: long_ago, crowd: Arc::default() };
+    let call = context.partner_a().post(BUYERS).extension(arrival).json(&buyer());
     let answer = tokio::time::timeout(HOUR / 60, call.send()).await;
     answer.expect("the hour is over already").is_error(408, None);
 }

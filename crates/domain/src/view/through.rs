@@ -6,6 +6,7 @@ use crate::offer::Terms;
 use crate::partner::Partner;
 use crate::webhook::Webhook;
 use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 /// Terms as a view has them: the terms, or where they are.
@@ -47,10 +48,6 @@ macro_rules! look_ups_of {
             $view.application(id)
         }
 
-        fn offer(&$self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
-            $view.offer(application, offer)
-        }
-
         fn buyer(&$self, partner: PartnerId, buyer: BuyerId) -> Found<StoredBuyer<V::Buyer>> {
             $view.buyer(partner, buyer)
         }
@@ -66,6 +63,10 @@ impl<V: View> View for Arc<V> {
     type Buyer = V::Buyer;
 
     look_ups_of!(self => (**self));
+
+    fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
+        (**self).offer(application, offer)
+    }
 
     fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {
         (**self).terms(found)
@@ -87,9 +88,59 @@ impl<V: View> View for Known<'_, V> {
 
     look_ups_of!(self => self.view);
 
+    fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
+        self.view.offer(application, offer)
+    }
+
     /// What was read counts only while the view refers to the same terms.
     fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {
         let known = self.terms.filter(|(place, _)| place == found);
         self.view.terms(found).or_else(|| known.map(|(_, terms)| terms))
+    }
+}
+
+/// An offer's application, and the offer.
+type OfferIds = (ApplicationId, OfferId);
+
+/// A view that finds the same offer twice in a row with one look-up: what is decided about an offer mostly changes it.
+#[derive(Debug)]
+pub struct Remembered<V: View> {
+    /// The view.
+    pub view: V,
+    /// The offer that was found last, until it is asked for again.
+    found: RefCell<Option<(OfferIds, StoredOffer<V::Terms>)>>,
+}
+
+impl<V: View> Remembered<V> {
+    /// A view that remembers nothing yet.
+    pub const fn new(view: V) -> Self {
+        Self { view, found: RefCell::new(None) }
+    }
+
+    /// Forgets what was found, before the view changes.
+    pub fn forget(&self) {
+        self.found.take();
+    }
+}
+
+impl<V: View> View for Remembered<V> {
+    type Terms = V::Terms;
+    type Buyer = V::Buyer;
+
+    look_ups_of!(self => self.view);
+
+    fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
+        match self.found.take() {
+            Some((ids, stored)) if ids == (application, offer) => Ok(Some(stored)),
+            _ => {
+                let found = self.view.offer(application, offer)?;
+                self.found.replace(found.clone().map(|stored| ((application, offer), stored)));
+                Ok(found)
+            }
+        }
+    }
+
+    fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {
+        self.view.terms(found)
     }
 }

@@ -6,11 +6,12 @@ use super::context::ListenerContext;
 use super::slots::Slot;
 use hyper::body::Incoming;
 use lendpay_api::sandbox::LostReply;
-use lendpay_api::{Crowd, FirstByte};
+use lendpay_api::{Arrival, Crowd};
+use poem::Request;
+use poem::endpoint::DynEndpoint;
 use poem::http::uri::Scheme;
 use poem::http::{HeaderValue, header};
 use poem::web::{LocalAddr, RemoteAddr};
-use poem::{Endpoint as _, Request};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -49,11 +50,11 @@ impl Connection {
         first_byte: Instant,
     ) -> impl Future<Output = Result<hyper::Response<Answer>, LostReply>> + use<> {
         let mut request = Request::from((request, self.local.clone(), self.remote.clone(), self.scheme.clone()));
-        request.extensions_mut().insert(FirstByte(first_byte));
-        request.extensions_mut().insert(Arc::clone(&self.crowd));
+        request.extensions_mut().insert(Arrival { first_byte, crowd: Arc::clone(&self.crowd) });
         let (slot, context, running) = (Arc::clone(&self.slot), Arc::clone(&self.context), self.slot.activity.run());
         async move {
-            let mut response = context.endpoint.get_response(request).await;
+            let answer = DynEndpoint::call(context.endpoint.as_ref(), request).await;
+            let mut response = answer.unwrap_or_else(poem::Error::into_response);
             drop(running);
             if let Some(lost) = response.data::<LostReply>() {
                 return Err(*lost);

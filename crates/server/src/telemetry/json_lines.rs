@@ -4,11 +4,13 @@
 //! accept; this one writes the same members straight into the line.
 
 use crate::printable;
+use crate::system_clock::SystemClock;
+use chrono::SecondsFormat;
+use lendpay_api::Clock as _;
 use std::fmt::{self, Debug, Write};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Subscriber};
 use tracing_subscriber::fmt::format::Writer;
-use tracing_subscriber::fmt::time::{FormatTime as _, SystemTime};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -22,80 +24,83 @@ where
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> fmt::Result {
         let metadata = event.metadata();
-        writer.write_str(r#"{"timestamp":""#)?;
-        SystemTime.format_time(&mut writer)?;
-        for text in [r#"","level":""#, metadata.level().as_str(), r#"","target":""#, metadata.target(), "\""] {
-            writer.write_str(text)?;
-        }
-        let mut members = Members { writer: &mut writer, result: Ok(()) };
-        event.record(&mut members);
-        members.result?;
-        writer.write_str("}\n")
+        // Written whole: each write to the library's writer is a virtual call.
+        let mut line = String::with_capacity(ROOM);
+        let time = SystemClock.now().to_rfc3339_opts(SecondsFormat::Micros, true);
+        push(&mut line, [r#"{"timestamp":""#, &time, r#"","level":""#, metadata.level().as_str()]);
+        push(&mut line, [r#"","target":""#, metadata.target(), "\""]);
+        event.record(&mut Members(&mut line));
+        line.push_str("}\n");
+        writer.write_str(&line)
     }
 }
 
-/// Writes each field as a member, up to the first that fails.
-struct Members<'w, W> {
-    writer: &'w mut W,
-    result: fmt::Result,
+/// How long a line is, as a rule.
+const ROOM: usize = 512;
+
+fn push<const N: usize>(line: &mut String, texts: [&str; N]) {
+    texts.into_iter().for_each(|text| line.push_str(text));
 }
 
-impl<W: Write> Members<'_, W> {
+/// Writes each field as a member.
+struct Members<'l>(&'l mut String);
+
+impl Members<'_> {
     /// Field names are Rust identifiers and paths: there is nothing to escape in them.
-    fn begin(&mut self, field: &Field) -> fmt::Result {
-        self.result?;
-        [",\"", field.name(), "\":"].iter().try_for_each(|text| self.writer.write_str(text))
-    }
-
-    fn plain(&mut self, field: &Field, value: fmt::Arguments<'_>) {
-        self.result = self.begin(field).and_then(|()| self.writer.write_fmt(value));
-    }
-
-    fn quoted(&mut self, field: &Field, write: impl FnOnce(Escaped<'_, W>) -> fmt::Result) {
-        let begun = self.begin(field).and_then(|()| self.writer.write_char('"'));
-        let written = begun.and_then(|()| write(Escaped(self.writer)));
-        self.result = written.and_then(|()| self.writer.write_char('"'));
+    fn plain(&mut self, field: &Field, value: &str) {
+        push(self.0, [",\"", field.name(), "\":", value]);
     }
 }
 
-impl<W: Write> Visit for Members<'_, W> {
+impl Visit for Members<'_> {
     fn record_u64(&mut self, field: &Field, value: u64) {
-        self.plain(field, format_args!("{value}"));
+        self.plain(field, &value.to_string());
     }
 
     fn record_i64(&mut self, field: &Field, value: i64) {
-        self.plain(field, format_args!("{value}"));
+        self.plain(field, &value.to_string());
     }
 
     fn record_bool(&mut self, field: &Field, value: bool) {
-        self.plain(field, format_args!("{value}"));
+        self.plain(field, if value { "true" } else { "false" });
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.quoted(field, |mut escaped| escaped.write_str(value));
+        self.plain(field, "\"");
+        escape(self.0, value);
+        self.0.push('"');
     }
 
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-        self.quoted(field, |mut escaped| write!(escaped, "{value:?}"));
+        self.plain(field, "\"");
+        // A value that cannot be shown is shown as far as it can be.
+        let _ = write!(Escaped(self.0), "{value:?}");
+        self.0.push('"');
     }
 }
 
 /// Escapes what RFC 8259 (section 7) does not let stand in a string, and what a terminal would obey.
-struct Escaped<'w, W>(&'w mut W);
+fn escape(line: &mut String, text: &str) {
+    // Almost every text is an id. To look at all bytes, many at once, is less work than to stop at one that is not plain.
+    let is_plain = |byte| matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\');
+    if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
+        return line.push_str(text);
+    }
+    for c in text.chars() {
+        if matches!(c, '"' | '\\') || printable::is_active(c) {
+            line.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            line.push(c);
+        }
+    }
+}
 
-impl<W: Write> Write for Escaped<'_, W> {
+struct Escaped<'l>(&'l mut String);
+
+impl Write for Escaped<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        // Almost every text is an id: one look at its bytes is a tenth of the work.
-        if text.bytes().all(|byte| matches!(byte, b' '..=b'~') && !matches!(byte, b'"' | b'\\')) {
-            return self.0.write_str(text);
-        }
-        let mut written = 0;
-        for (at, c) in text.char_indices().filter(|(_, c)| matches!(c, '"' | '\\') || printable::is_active(*c)) {
-            self.0.write_str(&text[written..at])?;
-            write!(self.0, "\\u{:04x}", u32::from(c))?;
-            written = at + c.len_utf8();
-        }
-        self.0.write_str(&text[written..])
+        escape(self.0, text);
+        Ok(())
     }
 }
 

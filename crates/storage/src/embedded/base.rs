@@ -12,7 +12,7 @@ use lendpay_domain::change::Change;
 use lendpay_domain::key::{KeyHash, KeyRecord};
 use lendpay_domain::offer::Terms;
 use lendpay_domain::partner::Partner;
-use lendpay_domain::view::{Found, StoredBuyer, StoredOffer, Tables, View, ViewError};
+use lendpay_domain::view::{Found, Remembered, StoredBuyer, StoredOffer, Tables, View, ViewError};
 use lendpay_domain::webhook::Webhook;
 use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -55,7 +55,7 @@ pub(crate) struct Base<I, F> {
 }
 
 /// The changes of a group, or of a part of the log, on top of what is published.
-pub(crate) type Overlay<I, F> = lendpay_domain::view::Overlay<Arc<Base<I, F>>>;
+pub(crate) type Overlay<I, F> = lendpay_domain::view::Overlay<Remembered<Arc<Base<I, F>>>>;
 
 /// Up to where in the log an index is complete, at least; `None` if it is empty.
 pub(crate) fn reached(index: &impl Index, head: &Head) -> Result<Option<u64>, Problem> {
@@ -91,7 +91,8 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// Applies changes that are durable in the log to the index, and empties their tables.
-    pub(crate) fn apply(&self, tables: &mut Tables<Place, BuyerValue>) -> Result<(), Problem> {
+    pub(crate) fn apply(&self, Overlay { base: below, tables }: &mut Overlay<I, F>) -> Result<(), Problem> {
+        below.forget();
         self.put_all(&tables.offers, |value, (application, offer), stored| {
             self.put(value, Table::Offers, &offer_key(*application, *offer), &OfferValue::from(stored))
         })?;

@@ -1,9 +1,8 @@
 //! Filters: which events a block of the log can hold, so that a search passes over the others.
 //!
 //! A block is the frames that follow the block before, up to the one with which it has 60 KiB. Its filter is an entry of
-//! the index, made from the log when the block is complete: at the checkpoints, so that a command writes nothing for it.
-//! What comes after the last filter is read. A filter follows from the log alone, so that one that is missing, or was
-//! rebuilt, changes no answer.
+//! the index, which the writer adds when the block is complete: one for hundreds of commands. What comes after the last
+//! filter is read. A filter follows from the log alone, so that one that is missing, or was rebuilt, changes no answer.
 
 use super::base::Base;
 use super::index::{Index, Items, Table, unsealed};
@@ -11,9 +10,11 @@ use super::log::disk::LogIo;
 use super::log::frame::Frame;
 use super::log::{FIRST, ReadError};
 use super::problem::Problem;
-use crate::codec::CodecError;
+use crate::codec::{self, CodecError};
 use crate::records::Time;
 use lendpay_domain::Timestamp;
+use lendpay_domain::change::{Cause, Record};
+use lendpay_domain::event::ids;
 use lendpay_domain::query::EventFilter;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
@@ -38,7 +39,7 @@ pub(super) struct Filter<'a> {
     types: u32,
     /// The first and the last moment at which an event happened; `None` if it has no events.
     times: Option<(Time, Time)>,
-    /// A Bloom filter of what its events are looked for by: see [`Event::ids`](lendpay_domain::event::Event::ids).
+    /// A Bloom filter of what its events are looked for by: see [`ids`].
     ids: &'a [u8],
 }
 
@@ -71,7 +72,7 @@ fn bits(hash: u32, bytes: usize) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// A block that is being read.
+/// A block that is being written, or read.
 struct Block {
     at: u64,
     end: u64,
@@ -87,23 +88,28 @@ impl Block {
         Self { at, end: at, sequences: None, types: 0, times: None, ids: Vec::new() }
     }
 
-    fn add(&mut self, mut frame: Frame<'_>) -> Result<(), CodecError> {
-        self.end = frame.end();
-        let (first, _) = self.sequences.unwrap_or((frame.sequence(), 0));
-        self.sequences = Some((first, frame.next_sequence()));
-        while let Some((sequence, entry, _)) = frame.next()? {
-            let Some(event) = entry.record(sequence)?.event() else { continue };
-            self.types |= 1 << event.subject.type_index();
-            let (first, last) = self.times.unwrap_or((event.occurred_at, event.occurred_at));
-            self.times = Some((first.min(event.occurred_at), last.max(event.occurred_at)));
-            self.ids.extend(event.ids().map(hash));
-        }
-        Ok(())
+    fn begin_frame(&mut self, sequence: u64) {
+        let (first, _) = self.sequences.unwrap_or((sequence, 0));
+        self.sequences = Some((first, sequence));
     }
 
-    /// Its key and its filter, whose ids are put into `buffer`; `None` before it is complete.
-    fn filter<'a>(&mut self, buffer: &'a mut Vec<u8>) -> Option<([u8; 16], Filter<'a>)> {
-        let (first, next) = self.sequences.filter(|_| self.end - self.at >= BLOCK)?;
+    /// Adds the next change of a frame.
+    fn add(&mut self, record: &Record) {
+        let (_, next) = self.sequences.as_mut().expect("a frame was begun");
+        *next += 1;
+        let Some(((partner, subject), Cause { at, operation, .. })) = record.subject().zip(record.cause) else {
+            return;
+        };
+        self.types |= 1 << subject.type_index();
+        let (first, last) = self.times.unwrap_or((at, at));
+        self.times = Some((first.min(at), last.max(at)));
+        self.ids.extend(ids(partner, &subject, operation).map(hash));
+    }
+
+    /// Ends a frame. If the block is complete with it, returns its key and its filter, whose ids are put into `buffer`.
+    fn end_frame<'a>(&mut self, end: u64, buffer: &'a mut Vec<u8>) -> Option<([u8; 16], Filter<'a>)> {
+        self.end = end;
+        let (first, next) = self.sequences.filter(|_| end - self.at >= BLOCK)?;
         self.ids.sort_unstable();
         self.ids.dedup();
         buffer.clear();
@@ -113,7 +119,54 @@ impl Block {
             buffer[byte] |= bit;
         }
         let times = self.times.map(|(first, last)| (first.into(), last.into()));
-        Some((key(first, self.at), Filter { end: self.end, next, types: self.types, times, ids: buffer }))
+        Some((key(first, self.at), Filter { end, next, types: self.types, times, ids: buffer }))
+    }
+}
+
+/// Makes the filters of blocks, as frames are written or read.
+pub(super) struct Blocks {
+    block: Block,
+    /// Where the frame begins that is being added.
+    frame: Option<u64>,
+    /// Keys and values of filters that are not in the index.
+    complete: Vec<([u8; 16], Vec<u8>)>,
+}
+
+impl Blocks {
+    const fn new(at: u64) -> Self {
+        Self { block: Block::new(at), frame: None, complete: Vec::new() }
+    }
+
+    /// Adds changes to the frame that begins at a place, with a sequence.
+    pub fn add(&mut self, (at, sequence): (u64, u64), changes: &[Record]) {
+        if self.frame != Some(at) {
+            self.end_frame(at);
+            self.frame = Some(at);
+            self.block.begin_frame(sequence);
+        }
+        changes.iter().for_each(|change| self.block.add(change));
+    }
+
+    /// Ends the frame, if there is one.
+    pub fn end_frame(&mut self, end: u64) {
+        if self.frame.take().is_some()
+            && let Some((key, filter)) = self.block.end_frame(end, &mut Vec::new())
+        {
+            let mut value = Vec::new();
+            codec::seal(&filter, &mut value).expect("a block has a few thousand ids at the most");
+            self.complete.push((key, value));
+            self.block = Block::new(end);
+        }
+    }
+
+    fn read(&mut self, mut frame: Frame<'_>) -> Result<(), CodecError> {
+        let (begin, end) = ((frame.at, frame.sequence()), frame.end());
+        self.add(begin, &[]);
+        while let Some((sequence, entry, _)) = frame.next()? {
+            self.block.add(&entry.record(sequence)?);
+        }
+        self.end_frame(end);
+        Ok(())
     }
 }
 
@@ -128,9 +181,9 @@ pub(super) fn begin_of(key: &[u8]) -> Result<u64, CodecError> {
 }
 
 impl<I: Index, F: LogIo> Base<I, F> {
-    /// Makes the filters of the blocks that are complete and have none. A part of the log that cannot be read stays
-    /// without: who searches there is told.
-    pub(crate) fn make_filters(&self) -> Result<(), Problem> {
+    /// Makes the filters of the blocks that are complete and have none; returns the block that the log ends with. If a
+    /// part of the log cannot be read, it and what follows it stay without: who searches there is told.
+    pub(super) fn make_filters(&self) -> Result<Option<Blocks>, Problem> {
         let last = self.index.all(Table::Filters).next_back().transpose()?;
         let from = last.map_or(Ok(FIRST), |(key, filter)| match unsealed::<Filter<'_>>(&filter) {
             Ok(filter) => Ok(filter.end),
@@ -138,21 +191,20 @@ impl<I: Index, F: LogIo> Base<I, F> {
             Err(_) => begin_of(key.as_ref()),
         });
         let from = from.map_err(|_| Problem::index("a key of a filter cannot be read"))?;
-        let end = self.log.end();
-        let (mut frames, mut block) = (self.log.frames(from, end), Block::new(from));
-        let (mut ids, mut value) = (Vec::new(), Vec::new());
-        while block.at + BLOCK <= end {
-            match frames.next().and_then(|frame| Ok(frame.map(|frame| block.add(frame)).transpose()?)) {
-                Ok(Some(())) => {}
-                Ok(None) | Err(ReadError::Damaged) => break,
+        let (mut frames, mut blocks) = (self.log.frames(from, self.log.end()), Blocks::new(from));
+        loop {
+            match frames.next().and_then(|frame| Ok(frame.map(|frame| blocks.read(frame)).transpose()?)) {
+                Ok(Some(())) => self.put_filters(&mut blocks)?,
+                Ok(None) => return Ok(Some(blocks)),
+                Err(ReadError::Damaged) => return Ok(None),
                 Err(ReadError::Io(error)) => return Err(error.into()),
             }
-            if let Some((key, filter)) = block.filter(&mut ids) {
-                self.put(&mut value, Table::Filters, &key, &filter)?;
-                block = Block::new(filter.end);
-            }
         }
-        Ok(())
+    }
+
+    /// Adds the filters that are complete, whose blocks can be read.
+    pub(super) fn put_filters(&self, blocks: &mut Blocks) -> Result<(), Problem> {
+        blocks.complete.drain(..).try_for_each(|(key, value)| self.index.insert(Table::Filters, &key, &value))
     }
 
     /// The filters of the blocks from the one on that holds a sequence, if there are any.

@@ -59,7 +59,7 @@ impl EmbeddedImport {
             return Err(ImportError::NotEmpty { place: format!("in {}", path.display()) });
         }
         Mark::write(&disk, &base.log.head, position, State::Open(None)).map_err(Problem::from)?;
-        let writer = Writer::new(Arc::clone(&base), Kind::Import, position);
+        let writer = Writer::new(Arc::clone(&base), Kind::Import, position)?;
         Ok(Self { disk, base, writer, admission: Admission::new(merge, now), waiting: 0 })
     }
 

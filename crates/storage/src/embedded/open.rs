@@ -126,18 +126,19 @@ impl EmbeddedStore {
     pub fn open(path: &Path, options: EmbeddedOptions) -> Result<Self, OpenError> {
         let opened = open(path, options).and_then(|(disk, opened)| {
             let identity = disk.identity(&opened.base.log.file);
+            let writer = Writer::new(Arc::clone(&opened.base), Kind::Commands, opened.position)?;
             checkpoint(&opened.base, &disk, opened.position, State::Open(identity))?;
             let health = Arc::new(Health::new());
             let published = Arc::new(PublishedLog::open(&opened.base.log, &health, path)?);
-            Ok((disk, opened, identity, health, published))
+            Ok((disk, opened, writer, identity, health, published))
         });
-        let (disk, Opened { base, position, report }, identity, health, published) =
+        let (disk, Opened { base, position, report }, writer, identity, health, published) =
             opened.map_err(|problem| open_error(path, problem))?;
         let thread_error = |error: io::Error| OpenError::Thread { reason: words(&error) };
         let queue = Arc::new(Queue::new(options.queue));
         let counters = Arc::new(Counters::default());
         let committer = Committer {
-            writer: Writer::new(Arc::clone(&base), Kind::Commands, position),
+            writer,
             checkpoints: Checkpoints::start(Arc::clone(&base), disk, identity, &health).map_err(thread_error)?,
             queue: Arc::clone(&queue),
             patience: options.patience,

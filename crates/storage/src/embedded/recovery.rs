@@ -12,6 +12,7 @@ use super::mark::{Mark, Position, State};
 use super::panics;
 use super::problem::Problem;
 use lendpay_domain::change::Change;
+use lendpay_domain::view::Remembered;
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 
@@ -188,7 +189,7 @@ fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: u64, to: u64) -> Res
     const PROGRESS: u64 = 1_000_000;
     /// How many frames are read ahead.
     const AHEAD: usize = 256;
-    let mut overlay = Overlay::new(Arc::clone(base));
+    let mut overlay = Overlay::new(Remembered::new(Arc::clone(base)));
     let (sender, frames) = mpsc::sync_channel(AHEAD);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| panics::caught(|| read_frames(base, from, to, sender)));
@@ -205,12 +206,12 @@ fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: u64, to: u64) -> Res
                 }
             }
             if waiting >= BATCH {
-                base.apply(&mut overlay.tables)?;
+                base.apply(&mut overlay)?;
                 waiting = 0;
             }
         }
         reader.join().expect("its panics are caught")?;
-        base.apply(&mut overlay.tables)
+        base.apply(&mut overlay)
     })
 }
 

@@ -139,6 +139,11 @@ impl GroupLog {
         self.first
     }
 
+    /// Where the last frame begins in the file, and with which sequence.
+    pub(crate) const fn frame(&self) -> (u64, u64) {
+        (self.begin + self.frame as u64, self.next)
+    }
+
     /// Where the group begins; with the sequence of the next change, also in the middle of a group.
     pub(crate) const fn position(&self) -> Position {
         Position { next: self.next + self.count as u64, end: self.begin, history: self.history }

@@ -79,7 +79,7 @@ impl Store {
         let syncs = disk.hold();
         let (base, health, queue) = (opened.base, Arc::new(Health::new()), Arc::new(Queue::new(4_096)));
         let committer = Committer {
-            writer: Writer::new(Arc::clone(&base), Kind::Commands, opened.position),
+            writer: Writer::new(Arc::clone(&base), Kind::Commands, opened.position).expect("works"),
             checkpoints: Checkpoints::start(Arc::clone(&base), disk.clone(), None, &health).expect("a thread"),
             queue: Arc::clone(&queue),
             patience: PATIENCE,

@@ -23,7 +23,7 @@ impl World {
 
     /// Records expiries that are due, as the store does.
     pub(super) fn expire(&mut self, writer: &mut Writer<MemoryIndex, SimDisk>) -> Result<(), ()> {
-        let base = Arc::clone(&writer.view.base);
+        let base = Arc::clone(&writer.view.base.view);
         let (due, _) = base.due(None, self.stamp().at, 4).map_err(drop)?;
         let offers = due.iter().flat_map(Due::ids).map(|offer| (offer, self.stamp())).collect();
         let changes = ExpireOffers { offers }.decide(&writer.view).map_err(drop)?.changes;

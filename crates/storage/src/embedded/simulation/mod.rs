@@ -119,7 +119,7 @@ impl World {
     /// Decides a group of commands and writes it. Whether there was anything to write.
     fn group(&mut self, writer: &mut Writer<MemoryIndex, SimDisk>) -> Result<bool, ()> {
         for _ in 0..1 + self.chance.below(3) {
-            let mut work = self.command(&writer.view.base);
+            let mut work = self.command(&writer.view.base.view);
             let changes = work.decide(&writer.view).map_err(drop)?;
             writer.push(&changes).map_err(drop)?.map_err(drop)?;
             if !changes.is_empty() {
@@ -131,7 +131,7 @@ impl World {
 
     /// Groups of commands until the disk stops, or enough were done.
     fn session(&mut self, opened: &Opened<MemoryIndex, SimDisk>) -> Result<Writer<MemoryIndex, SimDisk>, ()> {
-        let mut writer = Writer::new(Arc::clone(&opened.base), Kind::Commands, opened.position);
+        let mut writer = Writer::new(Arc::clone(&opened.base), Kind::Commands, opened.position).map_err(drop)?;
         for _ in 0..1 + self.chance.below(5) {
             if self.group(&mut writer)? {
                 if self.seeded == Some(Seeded::EarlyAnswer) {
@@ -155,7 +155,7 @@ impl World {
     fn import(&mut self, opened: &Opened<MemoryIndex, SimDisk>) -> Result<(), ()> {
         let (base, position) = (&opened.base, opened.position);
         Mark::write(&self.disk, &base.log.head, position, State::Open(None)).map_err(drop)?;
-        let mut writer = Writer::new(Arc::clone(base), Kind::Import, position);
+        let mut writer = Writer::new(Arc::clone(base), Kind::Import, position).map_err(drop)?;
         let mut all = Vec::new();
         for _ in 0..1 + self.chance.below(4) {
             for _ in 0..3 {

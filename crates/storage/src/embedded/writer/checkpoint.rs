@@ -20,15 +20,13 @@ use std::time::{Duration, Instant};
 /// The least time between two checkpoints. There are none without commands.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// Makes the filters that the index lacks, hands the index to the operating system, or makes it durable for a clean
-/// stop, and then marks how far that goes.
+/// Hands the index to the operating system, or makes it durable for a clean stop, and then marks how far that goes.
 pub(crate) fn checkpoint<I: Index, D: Disk>(
     base: &Base<I, D::Log>,
     disk: &D,
     position: Position,
     state: State,
 ) -> Result<(), Problem> {
-    base.make_filters()?;
     match state {
         State::Clean => base.index.sync()?,
         State::Open(_) => base.index.flush()?,

@@ -11,16 +11,19 @@ pub(crate) mod committer;
 pub(crate) mod watchdog;
 
 use super::base::{Base, Overlay};
+use super::filters::Blocks;
 use super::index::{BuyerValue, Index};
 use super::log::disk::LogIo;
 use super::log::frame::{GroupLog, Kind};
 use super::mark::Position;
+use super::panics;
 use super::problem::Problem;
 use crate::codec::CodecError;
 use crate::job::Work;
 use lendpay_domain::change::Record;
 use lendpay_domain::event::EventCounts;
 use lendpay_domain::store::StoreError;
+use lendpay_domain::view::Remembered;
 use std::sync::Arc;
 
 /// Decides and commits groups. An error of its methods ends the store.
@@ -29,13 +32,16 @@ pub(crate) struct Writer<I: Index, F: LogIo> {
     /// What is stored, with the changes of the group on top.
     pub(crate) view: Overlay<I, F>,
     pub(crate) group: GroupLog,
+    /// The block that the log ends with; `None` if the log is damaged there.
+    blocks: Option<Blocks>,
 }
 
 impl<I: Index, F: LogIo> Writer<I, F> {
     /// A writer that continues at a position.
-    pub(crate) fn new(base: Arc<Base<I, F>>, kind: Kind, position: Position) -> Self {
+    pub(crate) fn new(base: Arc<Base<I, F>>, kind: Kind, position: Position) -> Result<Self, Problem> {
         let group = GroupLog::new(base.log.head.salt, kind, position);
-        Self { view: Overlay::new(Arc::clone(&base)), base, group }
+        let blocks = panics::caught(|| base.make_filters())?;
+        Ok(Self { view: Overlay::new(Remembered::new(Arc::clone(&base))), base, group, blocks })
     }
 
     /// Where the log continues after the last group.
@@ -62,6 +68,9 @@ impl<I: Index, F: LogIo> Writer<I, F> {
             Ok(places) => places,
             Err(error) => return Ok(Err(error)),
         };
+        if let Some(blocks) = &mut self.blocks {
+            blocks.add(self.group.frame(), changes);
+        }
         for (record, place) in changes.iter().zip(places) {
             self.view
                 .apply(&record.change, |_| place, |buyer| BuyerValue::of(place, buyer))
@@ -89,12 +98,19 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     /// part of an import that has not ended; the index does not claim to have come so far then.
     pub(crate) fn publish(&mut self) -> Result<EventCounts, Problem> {
         self.base.note_frame(self.group.first(), self.position().end)?;
-        self.base.apply(&mut self.view.tables)?;
+        self.base.apply(&mut self.view)?;
+        let last_frame = self.group.frame();
         let events = self.group.clear();
         if self.group.kind() != Kind::Import {
             self.base.note_reached(self.position().end)?;
         }
         self.base.log.publish(self.position());
+        if let Some(blocks) = &mut self.blocks {
+            // One that begins a history has no changes.
+            blocks.add(last_frame, &[]);
+            blocks.end_frame(self.group.position().end);
+            self.base.put_filters(blocks)?;
+        }
         Ok(events)
     }
 }
