@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
-/// How many offers are looked at together: a part of a store's group that leaves room for everybody else's commands.
-const TOGETHER: usize = 128;
+/// How many offers are looked at together, by one command. Commands of others that are decided with it wait for some
+/// 2 ms more.
+const TOGETHER: usize = 256;
 
 /// How often is looked whether anything is due. An expiry is recorded within a second.
 const LOOK: Duration = Duration::from_millis(250);

@@ -9,7 +9,7 @@ use crate::records::CallRecord;
 use lendpay_domain::buyer::{Buyer, Description};
 use lendpay_domain::calls::{Call, Keeping, found};
 use lendpay_domain::change::Record;
-use lendpay_domain::command::{Command, ExpireOffer, Stamp, UseKey, Whole};
+use lendpay_domain::command::{Command, ExpireOffers, Stamp, UseKey, Whole};
 use lendpay_domain::event::EventPage;
 use lendpay_domain::import::{Admission, Admitted, Imported};
 use lendpay_domain::key::{KeyHash, KeyInUse, KeyRecord};
@@ -142,9 +142,7 @@ impl Commands for MemoryStore {
         let mut due: Vec<_> = self.state().view.tables.offers.iter().filter_map(due).collect();
         due.sort_unstable();
         due.truncate(most);
-        for &DueCursor { offer: OfferCursor { application, offer }, .. } in &due {
-            self.run_now(ExpireOffer { application, offer, stamp: Stamp { at: now, ..stamp() } })?;
-        }
+        self.run_now(ExpireOffers::at(now, due.iter().map(|due| (due.offer.application, due.offer.offer)), stamp))?;
         Ok(due.last().copied().filter(|_| due.len() == most))
     }
 

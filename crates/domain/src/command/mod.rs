@@ -6,7 +6,7 @@
 //!
 //! | module | subject |
 //! |---|---|
-//! | `offer` | creating offers, replacing terms, moving an offer to another status, its expiry |
+//! | `offer` | creating offers, replacing terms, moving an offer to another status, expiries |
 //! | `buyer` | registering a buyer, reading one in full |
 //! | `party` | partners, keys, applications |
 //! | `webhook` | endpoints of webhooks, and how far deliveries have come |
@@ -19,7 +19,7 @@ mod tests;
 mod webhook;
 
 pub use buyer::{CreateBuyer, CreateBuyerOutcome, ReadBuyer};
-pub use offer::{ExpireOffer, MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
+pub use offer::{ExpireOffers, MoveOffer, MoveOutcome, PutOffer, PutOfferOutcome};
 pub use party::{
     AddKey, AddKeyOutcome, ExpireKey, ExpireKeyOutcome, PutApplication, PutApplicationOutcome, PutPartner,
     PutPartnerOutcome, RevokeKey, RevokeKeyOutcome, UseKey,

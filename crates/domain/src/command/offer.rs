@@ -6,8 +6,9 @@ use crate::life_cycle::{Action, IllegalMove, Standing, Transition, Verdict};
 use crate::offer::{Offer, Status, Terms};
 use crate::store::Answer;
 use crate::text::Reason;
-use crate::view::View;
-use crate::{ApplicationId, OfferId, PartnerId};
+use crate::view::{View, ViewError};
+use crate::{ApplicationId, OfferId, PartnerId, Timestamp};
+use std::collections::BTreeMap;
 
 /// Moves an offer to another status: an accept or a decline of a partner, or an action of the operator.
 #[derive(Clone, Debug)]
@@ -106,32 +107,47 @@ impl Command for MoveOffer {
     }
 }
 
-/// Records the expiry of an offer whose time has come. Time causes it: no caller gives this command.
+/// Records the expiries of offers whose time has come. Time causes them: no caller gives this command. An offer that
+/// cannot be read does not stop the others: whoever asks for it is told.
 #[derive(Clone, Debug)]
-pub struct ExpireOffer {
-    /// The application that the offer belongs to.
-    pub application: ApplicationId,
-    /// The offer.
-    pub offer: OfferId,
-    /// When it is looked at, and the event's ids. The event has the time of the expiry, and the clock as its actor.
-    pub stamp: Stamp,
+pub struct ExpireOffers {
+    /// The offers, each with when it is looked at and the event's ids. The event has the time of the expiry, and the
+    /// clock as its actor.
+    pub offers: BTreeMap<(ApplicationId, OfferId), Stamp>,
 }
 
-impl Command for ExpireOffer {
-    // Whether the expiry is recorded now.
-    plain_outcome!(bool);
+impl ExpireOffers {
+    /// Looks at offers at a moment.
+    pub fn at(
+        now: Timestamp,
+        offers: impl Iterator<Item = (ApplicationId, OfferId)>,
+        stamp: impl Fn() -> Stamp,
+    ) -> Self {
+        Self { offers: offers.map(|offer| (offer, Stamp { at: now, ..stamp() })).collect() }
+    }
+}
+
+impl Command for ExpireOffers {
+    // How many expiries are recorded now.
+    plain_outcome!(usize);
 
     fn reads(&self, reads: &mut Reads) {
-        reads.owned_offers.push((self.application, self.offer));
+        reads.owned_offers.extend(self.offers.keys());
     }
 
-    fn decide<V: View>(&self, view: &V) -> Decided<bool> {
-        let (application, offer) = (self.application, self.offer);
-        let stored = view.offer(application, offer)?;
-        let due = stored.and_then(|stored| Some((stored.partner, stored.standing.expiry(self.stamp.at)?)));
-        let Some((partner, expired)) = due else { return Ok(Decision::unchanged(false)) };
-        let change = moved(OfferKey { partner, application, offer }, expired, None);
-        Ok(Decision::with(true, self.stamp.expiry(expired.at, change)))
+    fn decide<V: View>(&self, view: &V) -> Decided<usize> {
+        let mut changes = Vec::with_capacity(self.offers.len());
+        for (&(application, offer), stamp) in &self.offers {
+            let stored = match view.offer(application, offer) {
+                Err(ViewError::Corrupt) => continue,
+                found => found?,
+            };
+            let due = stored.and_then(|stored| Some((stored.partner, stored.standing.expiry(stamp.at)?)));
+            changes.extend(due.map(|(partner, expired)| {
+                stamp.expiry(expired.at, moved(OfferKey { partner, application, offer }, expired, None))
+            }));
+        }
+        Ok(Decision { outcome: changes.len(), changes })
     }
 }
 

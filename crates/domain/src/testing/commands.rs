@@ -7,7 +7,7 @@ use crate::change::Record;
 use crate::command::{
     AddEndpoint, AddEndpointOutcome, AddKey, AddKeyOutcome, ChangeEndpoint, ChangeEndpointOutcome, Command,
     CreateBuyer, CreateBuyerOutcome, DecideError, DeleteEndpoint, DeleteEndpointOutcome, EndpointChange, ExpireKey,
-    ExpireKeyOutcome, ExpireOffer, MoveOffer, MoveOutcome, NoteDeliveries, PutApplication, PutApplicationOutcome,
+    ExpireKeyOutcome, ExpireOffers, MoveOffer, MoveOutcome, NoteDeliveries, PutApplication, PutApplicationOutcome,
     PutOffer, PutOfferOutcome, PutPartner, PutPartnerOutcome, ReadBuyer, RevokeKey, RevokeKeyOutcome, Stamp, UseKey,
 };
 use crate::event::Actor;
@@ -45,8 +45,8 @@ pub enum Asked {
     Offer(PutOffer),
     /// By which an offer is moved.
     Move(MoveOffer),
-    /// By which the expiry of an offer is recorded.
-    Lapse(ExpireOffer),
+    /// By which the expiries of offers are recorded.
+    Lapse(ExpireOffers),
     /// By which a buyer is created.
     Buyer(CreateBuyer),
     /// By which a buyer is read in full.
@@ -80,8 +80,8 @@ pub enum Told {
     Offer(Answer<PutOfferOutcome>),
     /// When an offer is moved.
     Move(Answer<MoveOutcome>),
-    /// When the expiry of an offer is recorded, if it is.
-    Lapse(Answer<bool>),
+    /// When the expiries of offers are recorded: of how many.
+    Lapse(Answer<usize>),
     /// When a buyer is created.
     Buyer(Answer<CreateBuyerOutcome>),
     /// When a buyer is read in full.
@@ -109,12 +109,19 @@ impl Asked {
             | Self::Application(PutApplication { stamp, .. })
             | Self::Offer(PutOffer { stamp, .. })
             | Self::Move(MoveOffer { stamp, .. })
-            | Self::Lapse(ExpireOffer { stamp, .. })
             | Self::Buyer(CreateBuyer { stamp, .. })
             | Self::Read(ReadBuyer { stamp, .. })
             | Self::Endpoint(AddEndpoint { stamp, .. })
             | Self::EndpointChange(ChangeEndpoint { stamp, .. })
             | Self::EndpointDeletion(DeleteEndpoint { stamp, .. }) => stamp,
+            Self::Lapse(ExpireOffers { offers }) => {
+                for (stamp, of_command) in offers.values_mut().zip(0..) {
+                    let mut id = bytes(2 * n);
+                    id[0] = of_command;
+                    stamp.event = EventId::from_bytes(id);
+                }
+                return;
+            }
             Self::Deliveries(_) | Self::Use(_) => return,
         };
         stamp.event = EventId::from_bytes(bytes(2 * n));
@@ -250,8 +257,9 @@ fn commands(ids: Range<u64>, clients: Vec<Option<String>>) -> impl Strategy<Valu
             let reason = told.then(|| Reason::from_input("as the customer asked").expect("a reason"));
             Asked::Move(MoveOffer { partner, application, offer, action, reason, stamp })
         }),
-        1 => (id(), id(), stamps()).prop_map(|(a, n, stamp)| {
-            Asked::Lapse(ExpireOffer { application: application(a), offer: offer(n), stamp })
+        1 => vec((id(), id(), stamps()), 0..4).prop_map(|looked_at| {
+            let offers = looked_at.into_iter().map(|(a, n, stamp)| ((application(a), offer(n)), stamp)).collect();
+            Asked::Lapse(ExpireOffers { offers })
         }),
         3 => buyer,
         1 => (id(), id(), stamps()).prop_map(|(p, n, stamp)| {

@@ -7,6 +7,7 @@ use crate::partner::Partner;
 use crate::webhook::Webhook;
 use crate::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, Timestamp};
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Terms as a view has them: the terms, or where they are.
@@ -102,19 +103,22 @@ impl<V: View> View for Known<'_, V> {
 /// An offer's application, and the offer.
 type OfferIds = (ApplicationId, OfferId);
 
-/// A view that finds the same offer twice in a row with one look-up: what is decided about an offer mostly changes it.
+/// How many offers are remembered: more than one command looks at.
+const REMEMBERED: usize = 512;
+
+/// A view that finds an offer a second time without a look-up: what is decided about an offer mostly changes it.
 #[derive(Debug)]
 pub struct Remembered<V: View> {
     /// The view.
     pub view: V,
-    /// The offer that was found last, until it is asked for again.
-    found: RefCell<Option<(OfferIds, StoredOffer<V::Terms>)>>,
+    /// The offers that were found last, until they are asked for again.
+    found: RefCell<HashMap<OfferIds, StoredOffer<V::Terms>>>,
 }
 
 impl<V: View> Remembered<V> {
     /// A view that remembers nothing yet.
-    pub const fn new(view: V) -> Self {
-        Self { view, found: RefCell::new(None) }
+    pub fn new(view: V) -> Self {
+        Self { view, found: RefCell::default() }
     }
 
     /// Forgets what was found, before the view changes.
@@ -130,14 +134,16 @@ impl<V: View> View for Remembered<V> {
     look_ups_of!(self => self.view);
 
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
-        match self.found.take() {
-            Some((ids, stored)) if ids == (application, offer) => Ok(Some(stored)),
-            _ => {
-                let found = self.view.offer(application, offer)?;
-                self.found.replace(found.clone().map(|stored| ((application, offer), stored)));
-                Ok(found)
-            }
+        let (ids, mut remembered) = ((application, offer), self.found.borrow_mut());
+        if let Some(stored) = remembered.remove(&ids) {
+            return Ok(Some(stored));
         }
+        let found = self.view.offer(application, offer)?;
+        if remembered.len() == REMEMBERED {
+            remembered.clear();
+        }
+        remembered.extend(found.clone().map(|stored| (ids, stored)));
+        Ok(found)
     }
 
     fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {

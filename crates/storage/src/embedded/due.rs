@@ -11,12 +11,11 @@ use super::log::Place;
 use super::log::disk::LogIo;
 use super::problem::Problem;
 use crate::codec::CodecError;
-use futures_util::future::join_all;
-use lendpay_domain::command::{ExpireOffer, Stamp};
+use lendpay_domain::command::{ExpireOffers, Stamp};
 use lendpay_domain::life_cycle::Standing;
 use lendpay_domain::offer::Status;
 use lendpay_domain::query::{DueCursor, OfferCursor};
-use lendpay_domain::store::{Answer, Commands as _, StoreError};
+use lendpay_domain::store::{Answer, Commands as _};
 use lendpay_domain::view::StoredOffer;
 use lendpay_domain::{ApplicationId, OfferId, Timestamp};
 use std::collections::{HashMap, HashSet};
@@ -27,6 +26,10 @@ const SPAN: i64 = 100;
 
 /// The most offers of an entry: it has 2 KiB then.
 const MOST: usize = 64;
+
+/// The most offers that expire in one command, or up to [`MOST`] more: their changes are in one frame of the log, and
+/// others wait for them.
+const TOGETHER: usize = 256;
 
 /// The ids of an application and of one of its offers.
 pub(super) type Ids = ([u8; 16], [u8; 16]);
@@ -58,6 +61,12 @@ impl Due {
     pub(super) fn span(&self) -> i64 {
         let (span, _) = self.key.split_first_chunk().expect("a key has 16 bytes");
         (u64::from_be_bytes(*span) ^ 1 << 63).cast_signed()
+    }
+
+    /// Its offers.
+    pub(super) fn ids(&self) -> impl Iterator<Item = (ApplicationId, OfferId)> {
+        let ids = |(application, offer): &Ids| (ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));
+        self.offers.iter().map(ids)
     }
 
     /// The place where its span begins. Entries of the span that are left are looked at again.
@@ -145,19 +154,11 @@ impl EmbeddedStore {
         most: usize,
         stamp: impl Fn() -> Stamp,
     ) -> Answer<Option<DueCursor>> {
-        let (due, more) = self.look_up(|base| base.due(after, now, most))?;
-        let runs = due.iter().flat_map(|entry| &entry.offers).map(|(application, offer)| {
-            let (application, offer) = (ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));
-            self.run(ExpireOffer { application, offer, stamp: Stamp { at: now, ..stamp() } })
-        });
-        for outcome in join_all(runs).await {
-            // Nothing can be done about one that cannot be read: whoever asks for it is told.
-            if let Err(error @ (StoreError::Overloaded | StoreError::Unavailable | StoreError::OutcomeUnknown)) =
-                outcome
-            {
-                return Err(error);
-            }
+        let (due, more) = self.look_up(|base| base.due(after, now, most.min(TOGETHER)))?;
+        if due.is_empty() {
+            return Ok(None);
         }
+        self.run(ExpireOffers::at(now, due.iter().flat_map(Due::ids), stamp)).await?;
         due.iter().try_for_each(|entry| self.look_up(|base| base.index.remove(Table::Due, &entry.key)))?;
         Ok(due.last().filter(|_| more).and_then(Due::begin))
     }

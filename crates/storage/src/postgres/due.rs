@@ -5,51 +5,77 @@ use super::error::DbError;
 use super::rows::{self, micros};
 use super::session::{Parameters, Session, columns};
 use super::statements as sql;
-use futures_util::future::join_all;
-use lendpay_domain::Timestamp;
-use lendpay_domain::command::{ExpireOffer, Stamp};
-use lendpay_domain::query::{DueCursor, OfferCursor};
-use lendpay_domain::store::{Answer, Commands as _, StoreError};
-use std::time::Duration;
-use tokio::time::timeout;
+use super::view::{Loading, Rows};
+use crate::job::job;
+use lendpay_domain::command::{ExpireOffers, Reads, Stamp};
+use lendpay_domain::query::DueCursor;
+use lendpay_domain::store::Answer;
+use lendpay_domain::{ApplicationId, OfferId, Timestamp};
 use uuid::Uuid;
 
-/// How long an offer that another session holds may delay the others. Its row stays.
-const PATIENCE: Duration = Duration::from_secs(1);
-
 impl PostgresStore {
-    /// Looks at offers that are due. Their rows are held meanwhile, so that other processes take others.
+    /// Looks at offers that are due.
     pub(super) async fn expire_due(
+        &self,
+        after: Option<DueCursor>,
+        now: Timestamp,
+        mut most: usize,
+        stamp: impl Fn() -> Stamp,
+    ) -> Answer<Option<DueCursor>> {
+        loop {
+            match self.expire_together(after, now, most, &stamp).await {
+                // The offers go one by one, until the one that cannot be read is passed.
+                Err(DbError::Damaged) if most > 1 => most = 1,
+                done => return done.map_err(|error| self.groups.health.noted(&error)),
+            }
+        }
+    }
+
+    /// Takes rows and decides about their offers in one transaction. Other processes take others meanwhile. Rows whose
+    /// offers another session holds stay.
+    async fn expire_together(
         &self,
         after: Option<DueCursor>,
         now: Timestamp,
         most: usize,
         stamp: impl Fn() -> Stamp,
-    ) -> Answer<Option<DueCursor>> {
-        let noted = |error: DbError| self.groups.health.noted(&error);
-        let session = Session::get(&self.groups.pool).await.map_err(noted)?;
-        let taken = take(&session, after, now, most).await.map_err(noted)?;
-        let outcomes = join_all(taken.iter().map(|due| {
-            let OfferCursor { application, offer } = due.offer;
-            timeout(PATIENCE, self.run(ExpireOffer { application, offer, stamp: Stamp { at: now, ..stamp() } }))
-        }));
-        let (mut done, mut failed) = (Vec::new(), None);
-        for (due, outcome) in taken.iter().zip(outcomes.await) {
-            match outcome {
-                // Nothing can be done about a row that cannot be read: whoever asks for the offer is told.
-                Ok(Ok(_) | Err(StoreError::Corrupt)) => done.push(due),
-                Ok(Err(error)) => failed = Some(error),
-                Err(_elapsed) => {}
+    ) -> Result<Option<DueCursor>, DbError> {
+        let groups = &*self.groups;
+        let session = Session::get(&groups.pool).await?;
+        let mut due = take(&session, after, now, most).await?;
+        let next = due.last().copied().filter(|_| due.len() == most);
+        let (mut work, _nobody_waits) = job(ExpireOffers::at(now, due.iter().map(offer_of), stamp), None);
+        let mut reads = Reads::default();
+        work.reads(&mut reads);
+        let mut changes = Vec::new();
+        match Rows::load(&session, &groups.order, reads, Loading::Free).await {
+            Ok(rows) => {
+                due.retain(|due| !rows.held.contains(&offer_of(due)));
+                changes = groups.decide(&session, rows, [&mut work].into_iter()).await?;
             }
+            // Nothing can be done about it: whoever asks for the offer is told.
+            Err(error @ DbError::Damaged) if most == 1 => groups.health.note(&error),
+            Err(DbError::Damaged) => {
+                // Whoever tries again finds the rows free.
+                session.commit().await?;
+                return Err(DbError::Damaged);
+            }
+            Err(error) => return Err(error),
         }
-        let ids = columns!(done, |it| it.expiry_at, it.offer.application.uuid(), it.offer.offer.uuid());
-        session.run_for(sql::DELETE_DUE, done.len(), ids).await.map_err(noted)?;
-        session.commit().await.map_err(noted)?;
-        match failed {
-            Some(error) => Err(error),
-            None => Ok(taken.last().copied().filter(|_| taken.len() == most)),
+        if due.is_empty() {
+            return Ok(next);
         }
+        let ids = columns!(due, |it| it.expiry_at, it.offer.application.uuid(), it.offer.offer.uuid());
+        session.run_for(sql::DELETE_DUE, due.len(), ids).await?;
+        groups.commit(session, &changes).await?;
+        groups.health.works();
+        groups.health.counters.decided(1);
+        Ok(next)
     }
+}
+
+fn offer_of(due: &DueCursor) -> (ApplicationId, OfferId) {
+    (due.offer.application, due.offer.offer)
 }
 
 /// Begins a transaction, and takes rows that are due and that nobody else has taken.

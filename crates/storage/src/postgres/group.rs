@@ -208,25 +208,42 @@ impl Groups {
         if !rows.held.is_empty() {
             return Ok(rows.held);
         }
-        let mut view = Overlay::new(rows.stored);
-        let mut changes = Vec::new();
-        for queued in group.iter_mut() {
-            for record in queued.item.decide(&view).map_err(|_| DbError::Damaged)? {
-                view.apply(&record.change, Terms::clone, Description::clone).expect("a decision fits its view");
-                changes.push(Pending { sequence: None, record });
-            }
-        }
+        let changes = self.decide(&session, rows, group.iter_mut().map(|queued| &mut queued.item)).await?;
         if !changes.is_empty() {
-            write(&session, &self.order, &view, &rows.versions, &changes).await?;
-            let begin = Instant::now();
-            let committed = session.commit().await;
-            self.forget(&changes);
-            committed?;
-            self.health.counters.durable(begin.elapsed(), events(&changes));
+            self.commit(session, &changes).await?;
         }
         self.health.works();
         self.health.counters.decided(group.len());
         Ok(Held::new())
+    }
+
+    /// Decides commands about rows that are loaded, and writes what they change.
+    pub(super) async fn decide(
+        &self,
+        session: &Session,
+        rows: Rows,
+        group: impl Iterator<Item = &mut Work>,
+    ) -> Result<Vec<Pending>, DbError> {
+        let mut view = Overlay::new(rows.stored);
+        let mut changes = Vec::new();
+        for work in group {
+            for record in work.decide(&view).map_err(|_| DbError::Damaged)? {
+                view.apply(&record.change, Terms::clone, Description::clone).expect("a decision fits its view");
+                changes.push(Pending { sequence: None, record });
+            }
+        }
+        write(session, &self.order, &view, &rows.versions, &changes).await?;
+        Ok(changes)
+    }
+
+    /// Commits a transaction that has written these changes.
+    pub(super) async fn commit(&self, session: Session, changes: &[Pending]) -> Result<(), DbError> {
+        let begin = Instant::now();
+        let committed = session.commit().await;
+        self.forget(changes);
+        committed?;
+        self.health.counters.durable(begin.elapsed(), events(changes));
+        Ok(())
     }
 
     /// Empties the caches of what has changed, or may have.

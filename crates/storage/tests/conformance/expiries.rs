@@ -14,9 +14,14 @@ use std::sync::Arc;
 
 /// Records everything that is due at a moment, a few offers at a time.
 pub async fn expire_all(store: &impl Store, now: Timestamp) {
+    expire_by(store, now, 3).await;
+}
+
+/// As [`expire_all`], about so many offers at a time.
+async fn expire_by(store: &impl Store, now: Timestamp, most: usize) {
     let mut after = None;
     loop {
-        after = store.expire(after, now, 3, || Stamp { actor: Actor::Clock, ..stamp(0) }).await.expect("works");
+        after = store.expire(after, now, most, || Stamp { actor: Actor::Clock, ..stamp(0) }).await.expect("works");
         if after.is_none() {
             return;
         }
@@ -97,7 +102,7 @@ pub async fn expiries_beside_accepts_of_the_same_offers<S: Store>(store: &Arc<S>
             store.run(accept(1, n, if n % 2 == 0 { 99 } else { 100 })).await.expect("works");
         }
     };
-    tokio::join!(expire_all(&**store, at(200)), expire_all(&**store, at(200)), accepts);
+    tokio::join!(expire_all(&**store, at(200)), expire_by(&**store, at(200), OFFERS as usize), accepts);
     let mut ends: Vec<_> = all_events(&**store)
         .await
         .into_iter()

@@ -53,3 +53,16 @@ async fn an_offer_that_is_held_delays_no_other_and_expires_later() {
     expire_all(&**store, at(200)).await;
     assert_eq!(expired(&**store).await.len(), 50);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_offer_that_cannot_be_read_stops_no_other() {
+    let url = Cluster::shared().database();
+    let backend = Postgres::at(&url).await;
+    let store = backend.store();
+    with_partner(&**store, 1).await;
+    join_all((0..20).map(|n| with_offer(&**store, 1, n, until(100)))).await;
+    let sql = format!("UPDATE offers SET terms = set_byte(terms, 3, 0) WHERE offer_id = '{}'", offer(7));
+    Cluster::shared().sql(url.rsplit('/').next().expect("a name"), &sql);
+    expire_all(&**store, at(200)).await;
+    assert!(expired(&**store).await.into_iter().eq((0..20).filter(|n| *n != 7).map(offer)));
+}

@@ -113,5 +113,10 @@ fn a_failed_look_up_decides_nothing() {
             assert_eq!(found, Some(DecideError::View(error)));
             assert_eq!(found.map(StoreError::from), Some(told));
         }
+        // An offer that cannot be read does not stop the expiries of others.
+        let offers = [((application(1), offer(1)), operator(0))].into();
+        let expiries = super::ExpireOffers { offers }.decide(&view).map(|decision| decision.outcome);
+        let passed_over = error == ViewError::Corrupt;
+        assert_eq!(expiries, if passed_over { Ok(0) } else { Err(DecideError::View(error)) });
     }
 }

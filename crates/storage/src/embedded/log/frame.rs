@@ -17,7 +17,7 @@ pub(crate) const HEAD: usize = 32;
 /// The size of its entries after which a frame ends, between two commands. Bounds what a reader reads to find an entry.
 const CUT: usize = 64 * 1024;
 
-/// The most bytes that the entries of a frame take: those of one long command with two changes.
+/// The most bytes that the entries of a frame take, and so those of a command: two changes of any length, or many short ones.
 pub(crate) const LONGEST: usize = 2 * codec::LONGEST;
 
 /// What a frame is for.
@@ -76,6 +76,9 @@ impl GroupLog {
             let from = self.command.len();
             let length = codec::seal(&Entry::from(change), &mut self.command)?;
             places.push((from, length));
+        }
+        if self.command.len() > LONGEST {
+            return Err(CodecError::TooLong);
         }
         if self.count > 0 && self.bytes.len() - self.frame - HEAD + self.command.len() > CUT {
             self.end_frame();

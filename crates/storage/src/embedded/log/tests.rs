@@ -129,8 +129,10 @@ fn a_command_that_is_too_long_leaves_the_group_as_it_was() {
         for group in [&mut with, &mut without] {
             group.push(&[long(n, 10)]).expect("short").for_each(drop);
         }
-        let refused = with.push(&[long(9, 10), long(10, codec::LONGEST)]).map(Iterator::count);
-        assert_eq!(refused, Err(CodecError::TooLong));
+        for command in [vec![long(9, 10), long(10, codec::LONGEST)], vec![long(9, codec::LONGEST - 1_000); 3]] {
+            let refused = with.push(&command).map(Iterator::count);
+            assert_eq!(refused, Err(CodecError::TooLong));
+        }
     }
     assert_eq!(with.position(), without.position());
     assert_eq!(with.end_group(), without.end_group());

@@ -4,7 +4,7 @@ use super::{MemoryIndex, SimBase, SimDisk, World};
 use crate::embedded::due::{Due, expires_in};
 use crate::embedded::index::{Index as _, Table};
 use crate::embedded::writer::Writer;
-use lendpay_domain::command::{Command as _, ExpireOffer, Stamp};
+use lendpay_domain::command::{Command as _, ExpireOffers, Stamp};
 use lendpay_domain::event::Actor;
 use lendpay_domain::offer::Terms;
 use lendpay_domain::view::StoredOffer;
@@ -25,14 +25,11 @@ impl World {
     pub(super) fn expire(&mut self, writer: &mut Writer<MemoryIndex, SimDisk>) -> Result<(), ()> {
         let base = Arc::clone(&writer.view.base.view);
         let (due, _) = base.due(None, self.stamp().at, 4).map_err(drop)?;
-        for (application, offer) in due.iter().flat_map(|entry| &entry.offers) {
-            let (application, offer) = (ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));
-            let command = ExpireOffer { application, offer, stamp: self.stamp() };
-            let changes = command.decide(&writer.view).map_err(drop)?.changes;
-            writer.push(&changes).map_err(drop)?.map_err(drop)?;
-            if !changes.is_empty() {
-                self.given.push(changes);
-            }
+        let offers = due.iter().flat_map(Due::ids).map(|offer| (offer, self.stamp())).collect();
+        let changes = ExpireOffers { offers }.decide(&writer.view).map_err(drop)?.changes;
+        writer.push(&changes).map_err(drop)?.map_err(drop)?;
+        if !changes.is_empty() {
+            self.given.push(changes);
         }
         if writer.write().map_err(drop)? {
             writer.sync().map_err(drop)?;
