@@ -123,7 +123,7 @@ impl<V: View> Remembered<V> {
 
     /// Forgets what was found, before the view changes.
     pub fn forget(&self) {
-        self.found.take();
+        self.found.borrow_mut().clear();
     }
 }
 
