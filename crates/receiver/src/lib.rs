@@ -181,6 +181,12 @@ impl Receiver {
         endpoints.get(endpoint).map(|it| it.received.clone()).unwrap_or_default()
     }
 
+    /// How many events an endpoint has taken.
+    pub fn taken(&self, endpoint: &str) -> usize {
+        let endpoints = self.shared.endpoints.lock().expect("unpoisoned");
+        endpoints.get(endpoint).map_or(0, |it| it.received.len())
+    }
+
     /// How many connections there were.
     pub fn connections(&self) -> u64 {
         self.shared.connections.load(Ordering::SeqCst)

@@ -7,9 +7,10 @@ use crate::fill;
 use crate::lab::Lab;
 use crate::load::{self, Job};
 use crate::server::Server;
+use anyhow::ensure;
 use lendpay_cluster::Cluster;
 use lendpay_receiver::{Behaviour, Receiver};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How many connections accept offers.
 const CONNECTIONS: usize = 64;
@@ -26,8 +27,12 @@ const MORE: f64 = 1.03;
 /// Which part of the accepts must remain beside an endpoint that gets everything.
 const REMAINS: f64 = 0.85;
 
-/// How many endpoints are added to see what they have in memory, and how much each may have, in KiB.
+/// How long the events of a measurement may take to arrive after it: deliveries yield to commits.
+const PATIENCE: Duration = Duration::from_secs(300);
+
+/// How many endpoints are added to see what they have in memory, how often, and how much each may have, in KiB.
 const IDLE: usize = 500;
+const TIMES: usize = 4;
 const MEMORY: f64 = 16.0;
 
 /// Measures all three. Returns what is too much.
@@ -48,7 +53,7 @@ pub fn run(lab: &Lab, cluster: Option<&Cluster>, arguments: &Arguments) -> anyho
         endpoint(server.operator, &receiver, &format!("other-{n}"), Some(&partner), Behaviour::Takes)?;
     }
     endpoint(services[2].1.operator, &receiver, "everything", None, Behaviour::Takes)?;
-    let (mut cpu, mut speed) = (Vec::new(), Vec::new());
+    let (mut cpu, mut speed, mut accepted) = (Vec::new(), Vec::new(), 0);
     for part in offers.chunks(offers.len() / arguments.rounds) {
         let mut cells = Vec::new();
         for (lab, server, key) in &services {
@@ -56,15 +61,18 @@ pub fn run(lab: &Lab, cluster: Option<&Cluster>, arguments: &Arguments) -> anyho
         }
         cpu.push(cells[1].cpu_us / cells[0].cpu_us);
         speed.push(cells[2].rps() / cells[0].rps());
+        let meanwhile = receiver.taken("everything") - accepted;
+        accepted += cells[2].requests as usize;
+        let lag = arrived(&receiver, accepted)?.as_secs_f64();
         let [none, others, everything] = [0, 1, 2].map(|n| (cells[n].rps(), cells[n].cpu_us));
         println!(
             "  accepts a second and µs of the processor: none {none:.0?}, others {others:.0?}, everything {everything:.0?}"
         );
+        println!("  {meanwhile} of {} events arrived meanwhile, the last {lag:.1} s later", cells[2].requests);
     }
     let (cpu, speed) = (median(&mut cpu), median(&mut speed));
-    let delivered = receiver.received("everything").len();
     println!("  beside {OTHERS} endpoints of others an accept takes {cpu:.3} of the processor's time");
-    println!("  beside an endpoint that gets everything {speed:.2} of the accepts remain; {delivered} were delivered");
+    println!("  beside an endpoint that gets everything {speed:.2} of the accepts remain");
     let memory = idle(&services[0].1, &receiver)?;
     println!("  an idle endpoint has {memory:.1} KiB");
     let mut complaints = Vec::new();
@@ -79,17 +87,31 @@ pub fn run(lab: &Lab, cluster: Option<&Cluster>, arguments: &Arguments) -> anyho
     Ok(complaints)
 }
 
-/// What an endpoint without events has in memory, in KiB: what as many again add to those that are there, so that what is
-/// allocated once does not count.
+/// Waits until the endpoint that gets everything has so many events, and returns how long that took: no other measurement
+/// is to pay for what this one left.
+fn arrived(receiver: &Receiver, events: usize) -> anyhow::Result<Duration> {
+    let begin = Instant::now();
+    while receiver.taken("everything") < events {
+        ensure!(begin.elapsed() < PATIENCE, "{} of {events} events arrived", receiver.taken("everything"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    Ok(begin.elapsed())
+}
+
+/// What an endpoint without events has in memory, in KiB: what more of them add to those that are there, so that what is
+/// allocated once does not count. The least of some readings is taken: the worker looks at all endpoints each second.
 fn idle(server: &Server, receiver: &Receiver) -> anyhow::Result<f64> {
-    let with_more = |name: &str| {
+    let with_more = |times: usize| {
         for n in 0..IDLE {
-            endpoint(server.operator, receiver, &format!("{name}-{n}"), Some(fill::PARTNER), Behaviour::Takes)?;
+            endpoint(server.operator, receiver, &format!("{times}-{n}"), Some(fill::PARTNER), Behaviour::Takes)?;
         }
-        // The worker looks at all of them each second.
-        std::thread::sleep(Duration::from_secs(5));
-        server.memory()
+        let mut least = f64::INFINITY;
+        for _ in 0..40 {
+            std::thread::sleep(Duration::from_millis(250));
+            least = least.min(server.memory()?);
+        }
+        Ok(least)
     };
-    let before = with_more("first")?;
-    Ok((with_more("second")? - before) * 1024.0 / IDLE as f64)
+    let with = (0..=TIMES).map(with_more).collect::<anyhow::Result<Vec<_>>>()?;
+    Ok((with[TIMES] - with[0]) * 1024.0 / (TIMES * IDLE) as f64)
 }

@@ -35,7 +35,7 @@ struct Inner {
     sender: Sender,
     keys: Arc<SecretKeys>,
     clock: Arc<dyn Clock>,
-    /// Where requests are made: with less priority than everything else.
+    /// Where tests are made: with less priority than everything else.
     threads: Handle,
     attempts: Mutex<HashMap<EndpointId, VecDeque<Attempt>>>,
     changed: mpsc::Sender<EndpointId>,
@@ -60,10 +60,8 @@ impl Deliverer {
     }
 
     /// Makes an attempt, which is counted; also returns how long the endpoint asks to be left alone.
-    pub async fn attempt(&self, endpoint: Arc<Endpoint>, message: Message) -> (Attempt, Option<Duration>) {
-        let inner = Arc::clone(&self.0);
-        let made = self.0.threads.spawn(async move { inner.attempt(&endpoint, message).await });
-        made.await.expect("requests are ended by nobody, and do not panic")
+    pub async fn attempt(&self, endpoint: &Endpoint, message: Message) -> (Attempt, Option<Duration>) {
+        self.0.attempt(endpoint, message).await
     }
 
     /// Keeps an attempt for [`Deliveries::attempts`].
@@ -119,14 +117,15 @@ impl Deliveries for Deliverer {
         at: Timestamp,
         within: Duration,
     ) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
-        let (this, id) = (self.clone(), endpoint.id);
-        Box::pin(async move {
+        let this = self.clone();
+        let made = self.0.threads.spawn(async move {
             let payload = WebhookPayload::test(endpoint.id, event, at);
             let message = Message { payload, event, kind: TEST, sequence: None, number: 1, within };
-            let (attempt, _) = this.attempt(Arc::new(endpoint), message).await;
-            this.remember(id, attempt);
+            let (attempt, _) = this.attempt(&endpoint, message).await;
+            this.remember(endpoint.id, attempt);
             attempt
-        })
+        });
+        Box::pin(async move { made.await.expect("requests are ended by nobody, and do not panic") })
     }
 
     fn changed(&self, endpoint: EndpointId) {

@@ -8,11 +8,13 @@
 //! | `worker` | the task that serves endpoints |
 //! | `served` | an endpoint that is served |
 //! | `store` | what is asked of the store |
+//! | `pace` | how much of the processors deliveries may use |
 //! | `counts` | what is counted |
 
 mod addresses;
 mod counts;
 mod deliverer;
+mod pace;
 mod sender;
 mod served;
 mod store;
@@ -29,6 +31,7 @@ use lendpay_domain::{EndpointId, Store};
 use rustix::process::setpriority_process;
 use sender::{Sender, system_lookup};
 use std::sync::Arc;
+use store::Asked;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
@@ -36,13 +39,13 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use worker::Worker;
 
-/// The niceness of the thread that makes requests: while commits need all processors, it gets a tenth of one.
+/// The niceness of the thread that delivers: while other threads need all processors, it gets a tenth of one.
 const NICE: i32 = 10;
 
 /// How many changes of endpoints may wait to be looked at.
 const CHANGES: usize = 1_024;
 
-/// The threads that make requests. Dropped, they end at once.
+/// The thread that delivers, and those that look up names for it. Dropped, they end at once.
 struct Threads(Option<Runtime>);
 
 impl Threads {
@@ -110,8 +113,9 @@ impl Delivery {
     pub fn start<S: Store>(self, store: Arc<S>, clock: Arc<dyn Clock>) -> Running {
         let Self { deliverer, changed, retries, threads, .. } = self;
         let stop = CancellationToken::new();
+        let store = Asked { store, on: Handle::current() };
         let worker = Worker::new(store, deliverer, clock, retries, changed).run(stop.clone());
-        Running { stop, worker: tokio::spawn(worker), _threads: threads }
+        Running { stop, worker: threads.handle().spawn(worker), _threads: threads }
     }
 }
 

@@ -78,9 +78,9 @@ impl Served {
         self.events = self.events.split_off(&(self.course.cursor() + 1));
     }
 
-    /// How many events wait, and how long ago the first of them happened. `head` is the end of the log.
-    pub fn lag(&self, head: u64, now: Timestamp) -> (u64, Duration) {
-        let unread = if self.at_end { 0 } else { head.saturating_sub(self.course.read_to()) };
+    /// How many events wait, and how long ago the first of them happened. `last` is the end of the log.
+    pub fn lag(&self, last: u64, now: Timestamp) -> (u64, Duration) {
+        let unread = if self.at_end { 0 } else { last.saturating_sub(self.course.read_to()) };
         let first = self.events.values().next().and_then(|event| (now - event.occurred_at).to_std().ok());
         (self.events.len() as u64 + unread, first.unwrap_or_default())
     }

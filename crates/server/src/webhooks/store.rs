@@ -9,6 +9,7 @@ use lendpay_domain::webhook::{Endpoint, FindEndpoints, Noted, State, Webhook};
 use lendpay_domain::{EndpointId, HolderId, Store};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::time::{Instant, sleep};
 
 /// How long to wait before asking again.
@@ -21,7 +22,7 @@ pub const EVENTS: usize = 500;
 const ENDPOINTS: usize = 200;
 
 /// How long new events are left to become more before they are read. So many fewer reads disturb commits.
-const GATHER: Duration = Duration::from_millis(10);
+const GATHER: Duration = Duration::from_millis(25);
 
 /// All endpoints, and which of them this process may serve.
 pub struct Looked {
@@ -31,19 +32,30 @@ pub struct Looked {
     pub began: Instant,
 }
 
-/// The store.
-pub struct Asked<S>(pub Arc<S>);
+/// The store, and where it is asked: with the priority of everything else, since commits wait for what it holds meanwhile.
+pub struct Asked<S> {
+    pub store: Arc<S>,
+    pub on: Handle,
+}
 
 impl<S> Clone for Asked<S> {
     fn clone(&self) -> Self {
-        Self(Arc::clone(&self.0))
+        Self { store: Arc::clone(&self.store), on: self.on.clone() }
     }
 }
 
 impl<S: Store> Asked<S> {
-    async fn until_answered<T, F: Future<Output = Answer<T>>>(&self, mut ask: impl FnMut(Arc<S>) -> F) -> T {
+    async fn once<T: Send + 'static>(&self, ask: impl Future<Output = Answer<T>> + Send + 'static) -> Answer<T> {
+        self.on.spawn(ask).await.expect("what is asked is ended by nobody, and does not panic")
+    }
+
+    async fn until_answered<T, F>(&self, mut ask: impl FnMut(Arc<S>) -> F) -> T
+    where
+        T: Send + 'static,
+        F: Future<Output = Answer<T>> + Send + 'static,
+    {
         loop {
-            match ask(Arc::clone(&self.0)).await {
+            match self.once(ask(Arc::clone(&self.store))).await {
                 Ok(answer) => return answer,
                 Err(error) => tracing::debug!(%error, "deliveries of webhooks wait for the store"),
             }
@@ -113,6 +125,13 @@ impl<S: Store> Asked<S> {
             outdated.extend(self.until_answered(note).await);
         }
         outdated
+    }
+
+    /// Lets others serve at once what this process has held.
+    pub async fn release(&self, holder: HolderId) {
+        let store = Arc::clone(&self.store);
+        // Others wait for what is not released for as long as it is held.
+        let _ = self.once(async move { store.release(holder).await }).await;
     }
 
     /// Changes an endpoint.

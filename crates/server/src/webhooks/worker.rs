@@ -1,10 +1,13 @@
 //! Serves endpoints: reads the log once for all of them, lets their courses decide what is sent, and keeps what they note.
 //!
-//! One task owns all state. What takes time is done by tasks of its own, which tell what they have [`Done`].
+//! One task owns all state. What takes time is done by tasks of its own, which tell what they have [`Done`]. All of them
+//! run on the thread that makes requests, and only the store is asked elsewhere: while commits need the processors,
+//! deliveries wait.
 
 mod traffic;
 
 use super::deliverer::Deliverer;
+use super::pace::{PAUSE, Pace};
 use super::served::Served;
 use super::store::{Asked, Looked};
 use lendpay_api::{Clock, uuid};
@@ -16,7 +19,7 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout_at};
 use tokio_util::sync::CancellationToken;
 
@@ -53,6 +56,7 @@ pub struct Worker<S> {
     deliverer: Deliverer,
     clock: Arc<dyn Clock>,
     retries: Retries,
+    pace: Pace,
     holder: HolderId,
     changed: mpsc::Receiver<EndpointId>,
     served: HashMap<EndpointId, Served>,
@@ -67,6 +71,8 @@ pub struct Worker<S> {
     head: Option<u64>,
     /// Whether there was more behind it.
     more: bool,
+    /// The end of the log, as a read told last.
+    last: u64,
     /// Endpoints that may have something to send.
     queue: VecDeque<EndpointId>,
     timers: BTreeSet<(Timestamp, EndpointId)>,
@@ -82,17 +88,18 @@ pub struct Worker<S> {
 
 impl<S: Store> Worker<S> {
     pub fn new(
-        store: Arc<S>,
+        store: Asked<S>,
         deliverer: Deliverer,
         clock: Arc<dyn Clock>,
         retries: Retries,
         changed: mpsc::Receiver<EndpointId>,
     ) -> Self {
         Self {
-            store: Asked(store),
+            store,
             deliverer,
             clock,
             retries,
+            pace: Pace::new(),
             holder: HolderId::new(uuid()),
             changed,
             served: HashMap::new(),
@@ -102,6 +109,7 @@ impl<S: Store> Worker<S> {
             disabling: HashSet::new(),
             head: None,
             more: false,
+            last: 0,
             queue: VecDeque::new(),
             timers: BTreeSet::new(),
             left: Vec::new(),
@@ -120,13 +128,18 @@ impl<S: Store> Worker<S> {
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !stop.is_cancelled() {
             self.read_log();
-            self.send();
             let now = self.clock.now();
             // At each tick the clock is read anyway.
-            let next = self.timers.first().map_or(LOOK, |(at, _)| (*at - now).to_std().unwrap_or_default());
+            let due = |(at, _): &(Timestamp, _)| (*at - now).to_std().unwrap_or_default();
+            let next = if self.pace.allows() {
+                self.send(now);
+                self.timers.first().map_or(LOOK, due)
+            } else {
+                PAUSE
+            };
             tokio::select! {
                 () = stop.cancelled() => {}
-                Some(done) = self.work.join_next() => self.take(done.expect("tasks do not panic and are not aborted")),
+                Some(done) = self.work.join_next() => self.take_all(done),
                 Some(endpoint) = self.changed.recv() => self.look_at(endpoint),
                 _ = ticks.tick() => self.tick(),
                 () = sleep(next.min(LOOK)) => {}
@@ -139,12 +152,20 @@ impl<S: Store> Worker<S> {
         let end = Instant::now() + GRACE;
         while self.in_flight > 0 || self.saving {
             let Ok(Some(done)) = timeout_at(end, self.work.join_next()).await else { break };
-            self.take(done.expect("tasks do not panic and are not aborted"));
+            self.take_all(done);
         }
         let noted = self.noted();
         self.store.save(noted).await;
-        // Others wait for what is not released for as long as it is held.
-        let _ = self.store.0.release(self.holder).await;
+        self.store.release(self.holder).await;
+    }
+
+    /// Takes what a task has done, and what others have done meanwhile.
+    fn take_all(&mut self, first: Result<Done, JoinError>) {
+        let mut next = Some(first);
+        while let Some(done) = next {
+            self.take(done.expect("tasks do not panic and are not aborted"));
+            next = self.work.try_join_next();
+        }
     }
 
     fn take(&mut self, done: Done) {
@@ -189,7 +210,7 @@ impl<S: Store> Worker<S> {
             }
             served.prune();
             aside += served.course.aside() as u64;
-            let (events, time) = served.lag(head, now);
+            let (events, time) = served.lag(self.last, now);
             (lag_events, lag) = (lag_events.max(events), lag.max(time));
         }
         let served = self.served.len() as u64;

@@ -100,7 +100,10 @@ impl Hooks {
     /// Starts the service again.
     fn again(&mut self, signal: &str) {
         self.both.server.process.signal(signal);
-        until("the process ends", || !self.both.server.process.folder().join("exe").exists());
+        let process = self.both.server.process.folder();
+        // Its first thread can be gone before others, which hold the lock of the store until they are.
+        let threads = || std::fs::read_dir(process.join("task")).map_or(0, Iterator::count);
+        until("the process ends", || !process.join("exe").exists() && threads() <= 1);
         self.both = serve(self.folder.path(), &self.receiver, &USUAL);
     }
 }

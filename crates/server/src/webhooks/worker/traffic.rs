@@ -31,19 +31,23 @@ impl<S: Store> Worker<S> {
     /// Gives events to the endpoints that are at the end and want them. The others pay nothing.
     pub(super) fn distribute(&mut self, after: u64, page: EventPage) {
         let end = page.next.unwrap_or(page.seen);
-        (self.head, self.more) = (Some(end), page.next.is_some());
+        (self.head, self.more, self.last) = (Some(end), page.next.is_some(), self.last.max(page.last));
         let mut parts: HashMap<EndpointId, Vec<Arc<Event>>> = HashMap::new();
         for event in page.events {
             if let Some(endpoint) = event.subject.endpoint() {
                 self.look_at(endpoint);
             }
-            let event = Arc::new(event);
             let lenders = self.owners.get(&None);
             let partners = event.partner.and_then(|partner| self.owners.get(&Some(partner)));
-            for endpoint in lenders.into_iter().chain(partners).flatten() {
-                let served = &self.served[endpoint];
-                if served.at_end && served.filter.wants(&event) {
-                    parts.entry(*endpoint).or_default().push(Arc::clone(&event));
+            let wants = |endpoint: &&EndpointId| {
+                let served = &self.served[*endpoint];
+                served.at_end && served.filter.wants(&event)
+            };
+            let wanting: Vec<_> = lenders.into_iter().chain(partners).flatten().filter(wants).copied().collect();
+            if !wanting.is_empty() {
+                let event = Arc::new(event);
+                for endpoint in wanting {
+                    parts.entry(endpoint).or_default().push(Arc::clone(&event));
                 }
             }
         }
@@ -65,6 +69,7 @@ impl<S: Store> Worker<S> {
         let Some(served) = self.served.get_mut(&endpoint).filter(|served| served.run == run) else { return };
         served.reading = false;
         let end = page.next.unwrap_or(page.seen);
+        self.last = self.last.max(page.last);
         served.read(page.events.into_iter().map(Arc::new).collect(), end);
         if page.next.is_none() && self.head.is_none_or(|head| end >= head) {
             served.at_end = true;
@@ -82,8 +87,7 @@ impl<S: Store> Worker<S> {
     }
 
     /// Sends what may be sent now.
-    pub(super) fn send(&mut self) {
-        let now = self.clock.now();
+    pub(super) fn send(&mut self, now: Timestamp) {
         while let Some((_, endpoint)) = self.timers.first().copied().filter(|(at, _)| *at <= now) {
             self.timers.pop_first();
             self.enqueue(endpoint);
@@ -111,7 +115,7 @@ impl<S: Store> Worker<S> {
                     Some(event) => event,
                     None => store.event(due.sequence).await,
                 };
-                let (attempt, retry_after) = attempt(&deliverer, endpoint, &event, due).await;
+                let (attempt, retry_after) = attempt(&deliverer, &endpoint, &event, due).await;
                 Done::Sent { endpoint: id, run, due, attempt, retry_after }
             });
         }
@@ -122,9 +126,10 @@ impl<S: Store> Worker<S> {
             served.timer = timer;
         }
         let room = served.course.room();
-        if !served.at_end && !served.reading && room > 0 {
+        // A read costs about the same for one event as for many.
+        if !served.at_end && !served.reading && room >= EVENTS {
             served.reading = true;
-            let query = FindEvents { after: served.course.read_to(), limit: room.min(EVENTS), filter: served.filter };
+            let query = FindEvents { after: served.course.read_to(), limit: EVENTS, filter: served.filter };
             let (store, run) = (self.store.clone(), served.run);
             self.work.spawn(async move { Done::Past { endpoint: id, run, page: store.events(query).await } });
         }
@@ -186,12 +191,7 @@ impl<S: Store> Worker<S> {
 }
 
 /// Sends an event to an endpoint once.
-async fn attempt(
-    deliverer: &Deliverer,
-    endpoint: Arc<Endpoint>,
-    event: &Event,
-    due: Due,
-) -> (Attempt, Option<Duration>) {
+async fn attempt(deliverer: &Deliverer, endpoint: &Endpoint, event: &Event, due: Due) -> (Attempt, Option<Duration>) {
     let payload = WebhookPayload::of(event, endpoint.filter().scope).expect("an endpoint gets what its owner sees");
     let Due { sequence, number } = due;
     let (event, kind, within) = (event.id, event.subject.event_type(), Duration::MAX);
