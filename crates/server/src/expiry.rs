@@ -21,7 +21,10 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How long is waited after the store has failed to do it.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Records expiries until it is dropped. However many are due, it rests for as long as it works.
+/// How many times as long as it works it rests, however many are due: requests keep nine tenths of their speed.
+const REST: u32 = 3;
+
+/// Records expiries until it is dropped.
 pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallible {
     let mut after = None;
     loop {
@@ -31,7 +34,7 @@ pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallibl
         let rest = match store.expire(after, now, TOGETHER, stamp).await {
             Ok(next) => {
                 after = next;
-                after.map_or(LOOK, |_| begin.elapsed())
+                after.map_or(LOOK, |_| begin.elapsed() * REST)
             }
             Err(error) => {
                 tracing::debug!(%error, "expiries are not recorded now; trying again");

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const CONNECTIONS: usize = 64;
 
 /// No service accepts more offers in a second.
-const FASTEST: usize = 15_000;
+const FASTEST: usize = 50_000;
 
 /// How many endpoints other partners have.
 const OTHERS: usize = 20;
