@@ -1,11 +1,13 @@
 //! The service, running for as long as something is tried against it.
 
-use std::fs::{File, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::{BufRead as _, BufReader};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
@@ -15,6 +17,9 @@ use crate::command::cargo;
 
 /// The operator's key.
 pub const OPERATOR_KEY: &str = "operator-key-of-a-check-on-loopback";
+
+/// How long the service may take for what it does at once on an idle machine.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process that is ended when this is dropped.
 struct Process(Child);
@@ -79,6 +84,24 @@ impl Demo {
         anyhow::bail!("the demo ended before it was ready")
     }
 
+    /// What a log holds once the lines of all requests that were answered before are in it. A line can come after its
+    /// answer, but lines come in the order of answers: so the line of one more request is waited for.
+    pub fn logged(&self, log: &Path) -> anyhow::Result<String> {
+        static REQUESTS: AtomicU32 = AtomicU32::new(1);
+        let operation = format!("{:032x}", REQUESTS.fetch_add(1, Ordering::Relaxed));
+        let request = ureq::get(&self.base).header("traceparent", format!("00-{operation}-{:016x}-01", 1));
+        request.call().context("the demo does not answer")?;
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let written = fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
+            if written.contains(&operation) && written.ends_with('\n') {
+                return Ok(written);
+            }
+            ensure!(Instant::now() < end, "the log has no line of the request {operation}");
+            sleep(Duration::from_millis(10));
+        }
+    }
+
     /// Makes everything in it as it was in the beginning.
     pub fn reset(&self, shell: &Shell) -> anyhow::Result<()> {
         let status = lendpay(shell)?.args(["sandbox", "reset", "--sandbox-url", &self.base]).status()?;
@@ -122,10 +145,10 @@ impl Service {
         serve.arg("--store").arg(format!("sled:{}", data.display()));
         serve.arg("--secrets-key-file").arg(secrets_key(data)?);
         let mut process = Process(serve.spawn().context("cannot start the service")?);
-        let end = Instant::now() + Duration::from_secs(60);
+        let end = Instant::now() + PATIENCE;
         while TcpStream::connect(operator).is_err() {
             ensure!(process.0.try_wait()?.is_none() && Instant::now() < end, "the service does not listen");
-            std::thread::sleep(Duration::from_millis(20));
+            sleep(Duration::from_millis(20));
         }
         Ok(Self { _process: process, operator: format!("http://{operator}"), partner: format!("http://{partner}") })
     }

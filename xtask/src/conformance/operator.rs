@@ -63,8 +63,9 @@ fn seeded(service: &Service) -> anyhow::Result<Vec<(&'static str, String)>> {
     };
     ask(&format!("/lending/applications/{APPLICATION}/offers/{accepted}/accept"), "")?;
     let buyer = ask("/payments/buyers", "{}")?;
+    // An address of no network (RFC 5737): nothing is looked up, and nothing is sent.
     let endpoint = || {
-        let body = r#"{"url":"https://receiver.example/lendpay","types":["offer.accepted"]}"#;
+        let body = r#"{"url":"https://192.0.2.1/lendpay","types":["offer.accepted"]}"#;
         text(&operate("POST", "webhooks", body)?, "endpointId")
     };
     Ok(vec![

@@ -129,7 +129,7 @@ pub fn test(shell: &Shell, mode: Mode) -> anyhow::Result<()> {
         // Each finds what was there in the beginning.
         demo.reset(shell)?;
         (client.test)(shell, &folder, &demo)?;
-        let written = shell.read_file(&log)?;
+        let written = demo.logged(&log)?;
         rows.push(results::Row::of(client, &written[read..], &document));
         read = written.len();
     }

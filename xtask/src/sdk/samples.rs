@@ -49,7 +49,7 @@ pub fn test(shell: &Shell, demo: &Demo, log: &Path, document: &Value) -> anyhow:
             calls.push(id);
         }
         demo.reset(shell)?;
-        let begin = shell.read_file(log)?.len();
+        let begin = demo.logged(log)?.len();
         compile(shell, &folder)?;
         for call in &calls {
             let _there = shell.push_dir(&folder);
@@ -58,7 +58,7 @@ pub fn test(shell: &Shell, demo: &Demo, log: &Path, document: &Value) -> anyhow:
         // An answer may come before its line.
         let end = Instant::now() + Duration::from_secs(10);
         let statuses = loop {
-            let (called, statuses) = Row::met(&shell.read_file(log)?[begin..], document);
+            let (called, statuses) = Row::met(&demo.logged(log)?[begin..], document);
             if called.len() == calls.len() {
                 break statuses;
             }
