@@ -284,7 +284,7 @@ impl EventFilter {
             && self.until.is_none_or(|until| event.occurred_at < until)
     }
 
-    /// The ids that every wanted event has: see [`Event::ids`].
+    /// The ids that every wanted event has: see [`ids`](crate::event::ids).
     pub fn ids(&self) -> impl Iterator<Item = [u8; 16]> {
         let partner = match self.scope {
             Scope::All => None,
