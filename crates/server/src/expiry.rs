@@ -21,7 +21,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How long is waited after the store has failed to do it.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// How many times as long as it works it rests, however many are due: requests keep nine tenths of their speed.
+/// How many times as long as it works it rests, however many are due, so that requests go on meanwhile.
 const REST: u32 = 3;
 
 /// Records expiries until it is dropped.
