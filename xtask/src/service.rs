@@ -18,8 +18,17 @@ use crate::command::cargo;
 /// The operator's key.
 pub const OPERATOR_KEY: &str = "operator-key-of-a-check-on-loopback";
 
-/// How long the service may take for what it does at once on an idle machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Asks again and again until there is an answer. A service may take a minute for what it does at once on an idle machine.
+fn until<T>(complaint: &str, mut ask: impl FnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
+    let end = Instant::now() + Duration::from_secs(60);
+    loop {
+        if let Some(answer) = ask()? {
+            return Ok(answer);
+        }
+        ensure!(Instant::now() < end, "{complaint}");
+        sleep(Duration::from_millis(10));
+    }
+}
 
 /// A process that is ended when this is dropped.
 struct Process(Child);
@@ -91,15 +100,10 @@ impl Demo {
         let operation = format!("{:032x}", REQUESTS.fetch_add(1, Ordering::Relaxed));
         let request = ureq::get(&self.base).header("traceparent", format!("00-{operation}-{:016x}-01", 1));
         request.call().context("the demo does not answer")?;
-        let end = Instant::now() + PATIENCE;
-        loop {
+        until("the log has no line of a request that was answered", || {
             let written = fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
-            if written.contains(&operation) && written.ends_with('\n') {
-                return Ok(written);
-            }
-            ensure!(Instant::now() < end, "the log has no line of the request {operation}");
-            sleep(Duration::from_millis(10));
-        }
+            Ok(Some(written).filter(|written| written.contains(&operation) && written.ends_with('\n')))
+        })
     }
 
     /// Makes everything in it as it was in the beginning.
@@ -145,11 +149,10 @@ impl Service {
         serve.arg("--store").arg(format!("sled:{}", data.display()));
         serve.arg("--secrets-key-file").arg(secrets_key(data)?);
         let mut process = Process(serve.spawn().context("cannot start the service")?);
-        let end = Instant::now() + PATIENCE;
-        while TcpStream::connect(operator).is_err() {
-            ensure!(process.0.try_wait()?.is_none() && Instant::now() < end, "the service does not listen");
-            sleep(Duration::from_millis(20));
-        }
+        until("the service does not listen", || {
+            ensure!(process.0.try_wait()?.is_none(), "the service has ended");
+            Ok(TcpStream::connect(operator).ok())
+        })?;
         Ok(Self { _process: process, operator: format!("http://{operator}"), partner: format!("http://{partner}") })
     }
 }

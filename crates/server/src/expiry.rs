@@ -3,17 +3,13 @@
 
 use lendpay_api::{Clock, event_id, uuid};
 use lendpay_domain::OperationId;
-use lendpay_domain::command::Stamp;
+use lendpay_domain::command::{ExpireOffers, Stamp};
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::Commands;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::{Instant, sleep};
-
-/// How many offers are looked at together, by one command. Commands of others that are decided with it wait for some
-/// 2 ms more.
-const TOGETHER: usize = 256;
 
 /// How often is looked whether anything is due. An expiry is recorded within a second.
 const LOOK: Duration = Duration::from_millis(250);
@@ -31,7 +27,7 @@ pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallibl
         let (begin, now) = (Instant::now(), clock.now());
         let operation = OperationId::from_bytes(uuid().into_bytes());
         let stamp = || Stamp { at: now, event: event_id(), actor: Actor::Clock, operation };
-        let rest = match store.expire(after, now, TOGETHER, stamp).await {
+        let rest = match store.expire(after, now, ExpireOffers::TOGETHER, stamp).await {
             Ok(next) => {
                 after = next;
                 after.map_or(LOOK, |_| begin.elapsed() * REST)

@@ -64,7 +64,8 @@ pub fn make(shell: &Shell) -> anyhow::Result<()> {
         client.generate(shell)?;
     }
     empty_folder(shell)?;
-    PACKAGES.iter().try_for_each(|package| package.make(shell).map(drop))
+    let version = &version(shell)?;
+    PACKAGES.iter().try_for_each(|package| package.make(shell, version).map(drop))
 }
 
 /// Makes the packages of clients that were generated, and tries all at the same time: they wait before they repeat.
@@ -76,7 +77,7 @@ pub fn test(shell: &Shell, demo: &Demo) -> anyhow::Result<()> {
         let try_one = |package: &'static Package| {
             let shell = shell.clone();
             scope.spawn(move || {
-                let file = package.make(&shell)?;
+                let file = package.make(&shell, version)?;
                 let project = shell.current_dir().join("target/sdk/projects").join(package.client);
                 shell.remove_path(&project)?;
                 (package.test)(&shell, &file, &shell.create_dir(project)?, &Trial { demo, version })
@@ -99,18 +100,18 @@ fn empty_folder(shell: &Shell) -> anyhow::Result<()> {
 
 impl Package {
     /// Makes it of the client in target/sdk/CLIENT.
-    fn make(&self, shell: &Shell) -> anyhow::Result<PathBuf> {
+    fn make(&self, shell: &Shell, version: &str) -> anyhow::Result<PathBuf> {
         let Self { client, make, .. } = self;
         let folder = shell.current_dir().join("target/sdk/package-parts").join(client);
         shell.remove_path(&folder)?;
         copy(shell, &format!("{client}/package"), &folder)?;
-        let (version, licence) = (version(shell)?, env!("CARGO_PKG_LICENSE"));
+        let licence = env!("CARGO_PKG_LICENSE");
         for file in cmd!(shell, "find {folder} -type f").read()?.lines() {
             let text = shell.read_file(file)?;
-            shell.write_file(file, text.replace("@VERSION@", &version).replace("@LICENCE@", licence))?;
+            shell.write_file(file, text.replace("@VERSION@", version).replace("@LICENCE@", licence))?;
         }
         cmd!(shell, "cp LICENSE-APACHE LICENSE-MIT {folder}").run()?;
-        let file = make(shell, &folder, &version)?;
+        let file = make(shell, &folder, version)?;
         println!("The package of {client} is {}.", file.display());
         Ok(file)
     }

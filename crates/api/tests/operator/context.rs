@@ -8,13 +8,13 @@ use lendpay_api::{
 };
 use lendpay_domain::operator::{OperatorName, Role};
 use poem::http::uri::Scheme;
-use lendpay_domain::webhook::{Attempt, Deliveries, Endpoint, Problem, attempt::TEST};
+use lendpay_domain::webhook::attempt::{TEST, Testing};
+use lendpay_domain::webhook::{Attempt, Deliveries, Endpoint, Problem};
 use lendpay_domain::{EndpointId, EventId, Timestamp};
 use poem::http::{HeaderMap, Method};
 use poem::web::{LocalAddr, RemoteAddr};
 use poem::{Request, Response};
 use serde_json::{Value, json};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -52,13 +52,7 @@ impl Deliveries for NoDeliveries {
         all.iter().filter(|(of, _)| *of == endpoint).map(|(_, attempt)| *attempt).collect()
     }
 
-    fn test(
-        &self,
-        endpoint: Endpoint,
-        event: EventId,
-        at: Timestamp,
-        within: Duration,
-    ) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
+    fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp, within: Duration) -> Testing {
         assert!(within < lendpay_api::Limits::default().request_time, "there must be time left for the answer");
         let (duration, result) = (Duration::from_micros(1_500), Err(Problem::Status(TEST_STATUS)));
         let attempt = Attempt { event, kind: TEST, sequence: None, number: 1, at, duration, result, next_at: None };

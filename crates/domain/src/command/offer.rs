@@ -117,6 +117,10 @@ pub struct ExpireOffers {
 }
 
 impl ExpireOffers {
+    /// How many offers a command is for, as a rule. Their changes are written together, and commands of others that are
+    /// decided with it wait for some 2 ms more.
+    pub const TOGETHER: usize = 256;
+
     /// Looks at offers at a moment.
     pub fn at(
         now: Timestamp,

@@ -211,7 +211,7 @@ impl Command for DeleteEndpoint {
 pub struct NoteDeliveries(pub Vec<Noted>);
 
 impl Command for NoteDeliveries {
-    // The endpoints of which nothing was noted: whoever serves one begins anew from what is stored.
+    // The endpoints of which nothing was noted: whoever serves one reads again what is stored.
     plain_outcome!(Vec<EndpointId>);
 
     fn reads(&self, reads: &mut Reads) {

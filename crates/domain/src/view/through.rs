@@ -25,6 +25,13 @@ impl HeldTerms for Terms {
 /// Looks everything up in another view.
 macro_rules! look_ups_of {
     ($self:ident => $view:expr) => {
+        look_ups_of!($self => $view, but of offers);
+
+        fn offer(&$self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
+            $view.offer(application, offer)
+        }
+    };
+    ($self:ident => $view:expr, but of offers) => {
         fn partner(&$self, id: PartnerId) -> Found<Partner> {
             $view.partner(id)
         }
@@ -65,10 +72,6 @@ impl<V: View> View for Arc<V> {
 
     look_ups_of!(self => (**self));
 
-    fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
-        (**self).offer(application, offer)
-    }
-
     fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {
         (**self).terms(found)
     }
@@ -88,10 +91,6 @@ impl<V: View> View for Known<'_, V> {
     type Buyer = V::Buyer;
 
     look_ups_of!(self => self.view);
-
-    fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
-        self.view.offer(application, offer)
-    }
 
     /// What was read counts only while the view refers to the same terms.
     fn terms<'a>(&'a self, found: &'a V::Terms) -> Option<&'a Terms> {
@@ -131,7 +130,7 @@ impl<V: View> View for Remembered<V> {
     type Terms = V::Terms;
     type Buyer = V::Buyer;
 
-    look_ups_of!(self => self.view);
+    look_ups_of!(self => self.view, but of offers);
 
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<V::Terms>> {
         let (ids, mut remembered) = ((application, offer), self.found.borrow_mut());

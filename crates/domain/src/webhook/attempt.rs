@@ -80,6 +80,9 @@ pub struct Attempt {
     pub next_at: Option<Timestamp>,
 }
 
+/// A test that is under way.
+pub type Testing = Pin<Box<dyn Future<Output = Attempt> + Send>>;
+
 /// What delivery tells about itself, and is told. Of this process: other processes serve other endpoints.
 pub trait Deliveries: Send + Sync + 'static {
     /// The last attempts of an endpoint by this process, the newest first; at most [`ATTEMPTS`].
@@ -87,13 +90,7 @@ pub trait Deliveries: Send + Sync + 'static {
 
     /// Sends an event of the type [`TEST`] at once, whatever the endpoint's state, and says what became of it. It takes no
     /// longer than `within`.
-    fn test(
-        &self,
-        endpoint: Endpoint,
-        event: EventId,
-        at: Timestamp,
-        within: Duration,
-    ) -> Pin<Box<dyn Future<Output = Attempt> + Send>>;
+    fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp, within: Duration) -> Testing;
 
     /// An operator has added, changed or deleted an endpoint through this process. Never waits.
     fn changed(&self, endpoint: EndpointId);

@@ -11,7 +11,7 @@ pub const ASIDE: usize = 1_000;
 /// How far the delivery to an endpoint has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Grows by one when an operator resumes the endpoint or moves its cursor. Whoever serves it then begins anew.
+    /// Grows by one when an operator resumes the endpoint or moves its cursor. Whoever serves it reads it again then.
     pub generation: u32,
     /// Every event up to this sequence that the endpoint wants is delivered or set aside.
     pub cursor: u64,
@@ -82,9 +82,9 @@ impl Progress {
     /// With another cursor, what lies after that is not set aside: it is delivered in its turn.
     pub fn again(&self, endpoint: EndpointId, cursor: Option<u64>, now: Timestamp) -> Noted {
         let due = |aside: &Aside| {
-            let anew =
+            let restarted =
                 |failed: Failed| Failed { attempts: failed.attempts.min(TRIES), first_at: now, next_at: now, ..failed };
-            let failed = aside.failed.map(anew);
+            let failed = aside.failed.map(restarted);
             Aside { failed, ..*aside }
         };
         let (generation, last_success_at) = (self.generation + 1, None);

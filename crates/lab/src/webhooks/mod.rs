@@ -28,7 +28,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 10)]
     kills: usize,
     /// How long each measurement takes, in seconds; 0 for none.
-    #[arg(long, default_value_t = 12)]
+    #[arg(long, default_value_t = 4)]
     seconds: u32,
     /// How often the costs are measured; the medians count.
     #[arg(long, default_value_t = 5)]

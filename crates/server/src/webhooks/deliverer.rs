@@ -3,11 +3,10 @@
 use super::counts::DeliveryCounts;
 use super::sender::Sender;
 use lendpay_api::{Clock, SecretKeys, WebhookPayload};
-use lendpay_domain::webhook::attempt::{ATTEMPTS, TEST};
+use lendpay_domain::webhook::attempt::{ATTEMPTS, TEST, Testing};
 use lendpay_domain::webhook::{Attempt, Deliveries, Endpoint, Problem};
 use lendpay_domain::{EndpointId, EventId, Timestamp};
 use std::collections::{HashMap, VecDeque};
-use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
@@ -61,7 +60,25 @@ impl Deliverer {
 
     /// Makes an attempt, which is counted; also returns how long the endpoint asks to be left alone.
     pub async fn attempt(&self, endpoint: &Endpoint, message: Message) -> (Attempt, Option<Duration>) {
-        self.0.attempt(endpoint, message).await
+        let inner = &*self.0;
+        let Message { payload, event, kind, sequence, number, within } = message;
+        let (at, begin) = (inner.clock.now(), Instant::now());
+        let secrets: Option<Vec<_>> =
+            endpoint.secrets.valid(at).map(|sealed| inner.keys.open(endpoint.id, sealed)).collect();
+        let answer = match secrets {
+            Some(secrets) => {
+                inner.sender.send(&endpoint.url, payload.headers(at, &secrets), payload.body, at, within).await
+            }
+            None => Err(Problem::Secret),
+        };
+        let (result, retry_after) = match answer {
+            Ok(answer) if answer.status.is_success() => (Ok(answer.status.as_u16()), None),
+            Ok(answer) => (Err(Problem::Status(answer.status.as_u16())), answer.retry_after),
+            Err(problem) => (Err(problem), None),
+        };
+        inner.counts.count(result.err());
+        let attempt = Attempt { event, kind, sequence, number, at, duration: begin.elapsed(), result, next_at: None };
+        (attempt, retry_after)
     }
 
     /// Keeps an attempt for [`Deliveries::attempts`].
@@ -82,41 +99,12 @@ impl Deliverer {
     }
 }
 
-impl Inner {
-    async fn attempt(&self, endpoint: &Endpoint, message: Message) -> (Attempt, Option<Duration>) {
-        let Message { payload, event, kind, sequence, number, within } = message;
-        let (at, begin) = (self.clock.now(), Instant::now());
-        let secrets: Option<Vec<_>> =
-            endpoint.secrets.valid(at).map(|sealed| self.keys.open(endpoint.id, sealed)).collect();
-        let answer = match secrets {
-            Some(secrets) => {
-                self.sender.send(&endpoint.url, payload.headers(at, &secrets), payload.body, at, within).await
-            }
-            None => Err(Problem::Secret),
-        };
-        let (result, retry_after) = match answer {
-            Ok(answer) if answer.status.is_success() => (Ok(answer.status.as_u16()), None),
-            Ok(answer) => (Err(Problem::Status(answer.status.as_u16())), answer.retry_after),
-            Err(problem) => (Err(problem), None),
-        };
-        self.counts.count(result.err());
-        let attempt = Attempt { event, kind, sequence, number, at, duration: begin.elapsed(), result, next_at: None };
-        (attempt, retry_after)
-    }
-}
-
 impl Deliveries for Deliverer {
     fn attempts(&self, endpoint: EndpointId) -> Vec<Attempt> {
         self.attempts_lock().get(&endpoint).into_iter().flatten().copied().collect()
     }
 
-    fn test(
-        &self,
-        endpoint: Endpoint,
-        event: EventId,
-        at: Timestamp,
-        within: Duration,
-    ) -> Pin<Box<dyn Future<Output = Attempt> + Send>> {
+    fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp, within: Duration) -> Testing {
         let this = self.clone();
         let made = self.0.threads.spawn(async move {
             let payload = WebhookPayload::test(endpoint.id, event, at);

@@ -27,10 +27,6 @@ const SPAN: i64 = 100;
 /// The most offers of an entry: it has 2 KiB then.
 const MOST: usize = 64;
 
-/// The most offers that expire in one command, or up to [`MOST`] more: their changes are in one frame of the log, and
-/// others wait for them.
-const TOGETHER: usize = 256;
-
 /// The ids of an application and of one of its offers.
 pub(super) type Ids = ([u8; 16], [u8; 16]);
 
@@ -154,7 +150,9 @@ impl EmbeddedStore {
         most: usize,
         stamp: impl Fn() -> Stamp,
     ) -> Answer<Option<DueCursor>> {
-        let (due, more) = self.look_up(|base| base.due(after, now, most.min(TOGETHER)))?;
+        // Their changes, and those of up to MOST more, are in one frame of the log.
+        let most = most.min(ExpireOffers::TOGETHER);
+        let (due, more) = self.look_up(|base| base.due(after, now, most))?;
         if due.is_empty() {
             return Ok(None);
         }

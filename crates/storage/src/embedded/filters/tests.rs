@@ -115,7 +115,7 @@ async fn a_damaged_filter_is_told_or_made_again() {
     assert!(!found(&store, EventFilter::default(), 0, 100).await.is_empty());
 }
 
-/// Of 100 blocks without an id about one is read in vain, whether ids are random or count up.
+/// Of 100 blocks without an id about one is read although it has nothing, whether ids are random or count up.
 #[test]
 fn few_blocks_seem_to_hold_what_they_do_not() {
     let random = |n: u64| (u128::from(n) + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_be_bytes();
