@@ -36,8 +36,9 @@ pub enum Begin<'a> {
     Standby(&'a Cluster, &'a str),
 }
 
-/// For tests that need no durability: what is lost with the machine is not missed.
-const FAST: &[&str] = &["fsync=off", "full_page_writes=off"];
+/// For tests that need no durability: what is lost with the machine is not missed. Hundreds of databases would keep autovacuum
+/// busy.
+const FAST: &[&str] = &["fsync=off", "full_page_writes=off", "autovacuum=off"];
 
 impl Cluster {
     /// The one that the tests of a process share. It does not sync.
