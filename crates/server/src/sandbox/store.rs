@@ -192,7 +192,12 @@ impl Commands for SandboxStore {
         most: usize,
         stamp: impl Fn() -> Stamp + Send + Sync,
     ) -> Answer<Option<DueCursor>> {
-        self.now_open().await?.expire(after, now, most, stamp).await
+        let open = self.now_open().await?;
+        // A time that is still to come was told before the clock was set back: by it nothing expires in the new store.
+        if now > self.0.clock.now() {
+            return Ok(None);
+        }
+        open.expire(after, now, most, stamp).await
     }
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
@@ -268,5 +273,38 @@ impl Exports for SandboxStore {
 
     async fn export(&self) -> Answer<EmbeddedExport> {
         self.now_open().await?.export().await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lendpay_api::uuid;
+    use lendpay_domain::command::ExpireOffers;
+    use lendpay_domain::event::Actor;
+
+    #[tokio::test]
+    async fn a_time_of_before_a_reset_expires_nothing_after_it() {
+        let folder = tempfile::tempdir().expect("a directory");
+        let directory = Directory::of_sandbox(folder.path()).expect("a sandbox's");
+        let clock = Arc::new(SandboxClock::default());
+        let options = EmbeddedOptions::default();
+        let store = SandboxStore::open(directory, options, Arc::clone(&clock)).await.expect("it opens");
+        store.move_clock("31d").await.expect("the clock is moved");
+        let late = clock.now();
+        let stamp = || Stamp {
+            at: late,
+            event: lendpay_api::event_id(),
+            actor: Actor::Clock,
+            operation: OperationId::from_bytes(uuid().into_bytes()),
+        };
+        let events = || store.stats().events.iter().sum::<u64>();
+        store.reset().await.expect("it is made again");
+        let before = events();
+        store.expire(None, late, ExpireOffers::TOGETHER, stamp).await.expect("the store works");
+        assert_eq!(events(), before, "after the reset it is not so late");
+        store.move_clock("31d").await.expect("the clock is moved");
+        store.expire(None, late, ExpireOffers::TOGETHER, stamp).await.expect("the store works");
+        assert!(events() > before, "offers of a sandbox expire");
     }
 }
