@@ -1,11 +1,15 @@
 //! Endpoints of webhooks (contract 2.15): added, changed, and never showing a secret twice.
 
 use crate::context::{Context, TEST_STATUS, id, moment, offer, terms};
+use futures_util::future::try_join_all;
+use lendpay_domain::command::PutApplication;
 use lendpay_domain::operator::Role;
+use lendpay_domain::page::ENTRIES;
 use lendpay_domain::store::{Commands as _, Exports as _, Webhooks as _};
 use lendpay_domain::store::Export as _;
+use lendpay_domain::testing::samples::put_application;
 use lendpay_domain::webhook::{Noted, progress::ASIDE};
-use lendpay_domain::{EndpointId, EventId};
+use lendpay_domain::{EndpointId, EventId, PartnerId};
 use serde_json::{Value, json};
 
 const ALL: &str = "/operator/webhooks";
@@ -191,6 +195,22 @@ async fn how_far_delivery_has_come_is_shown_and_can_be_set_back() {
     for bad in [json!({}), json!({ "after": -1 }), json!({ "after": 1.5 }), json!({ "after": "1" })] {
         context.call("POST", &redeliver, &bad).await.is_error(400, "InvalidData");
     }
+}
+
+#[tokio::test]
+async fn what_waits_behind_more_events_of_others_than_a_page_looks_at_is_found() {
+    let context = Context::new().await;
+    context.partner(1).await;
+    context.partner(2).await;
+    let (path, _) = add(&context, json!({ "url": URL, "partnerId": id(1) })).await;
+    let partner = PartnerId::parse(&id(2)).expect("an id");
+    let others: Vec<_> = (1..=ENTRIES as u64).map(|n| PutApplication { partner, ..put_application(n, 2) }).collect();
+    for some in others.chunks(1_000) {
+        try_join_all(some.iter().map(|put| context.store.run(*put))).await.expect("the store works");
+    }
+    assert_eq!(context.get(&path).await.is(200)["waitingSequence"], Value::Null);
+    context.call("PUT", &offer(1, 1), &terms()).await.is(201);
+    assert!(context.get(&path).await.is(200)["waitingSequence"].is_u64());
 }
 
 #[tokio::test]

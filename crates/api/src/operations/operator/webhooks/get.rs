@@ -8,7 +8,7 @@ pub(crate) struct GetWebhookApi<S>(pub Arc<Operator<S>>);
 
 pub(crate) struct GetWebhook;
 
-/// How many events are read to find the first that waits: a page may leave out some that the partner must not see.
+/// How many events a read may give: one that is to give fewer may have to be repeated more often.
 const FEW: usize = 100;
 
 #[derive(ApiResponse)]
@@ -42,13 +42,13 @@ impl<S: Queries + Webhooks> GetWebhookApi<S> {
         self.0.webhooks()?;
         let found = store.find_webhook(named(&path)?).await?;
         let Webhook { endpoint, progress } = found.ok_or_else(|| not_found(Resource::Webhook))?;
-        let waiting = match &progress {
-            Some(progress) => {
-                let query = FindEvents { after: progress.cursor, limit: FEW, filter: endpoint.filter() };
-                store.find_events(query).await?.events.into_iter().next()
-            }
-            None => None,
-        };
+        let (mut waiting, mut after) = (None, progress.as_ref().map(|progress| progress.cursor));
+        // A page looks at a bounded part of the log, and the endpoint may want nothing of it.
+        while let Some(from) = after.filter(|_| waiting.is_none()) {
+            let query = FindEvents { after: from, limit: FEW, filter: endpoint.filter() };
+            let page = store.find_events(query).await?;
+            (waiting, after) = (page.events.into_iter().next(), page.next);
+        }
         let found = WebhookProgress::new(endpoint, progress.as_ref(), waiting.as_ref(), request.context.at);
         Ok(Found::Endpoint(Json(found)))
     }
