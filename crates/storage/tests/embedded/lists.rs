@@ -2,6 +2,7 @@
 
 use crate::conformance::samples::*;
 use crate::{empty, open};
+use futures_util::future::try_join_all;
 use lendpay_domain::event::Event;
 use lendpay_domain::offer::Offer;
 use lendpay_domain::page::Window;
@@ -10,7 +11,6 @@ use lendpay_domain::query::{
 };
 use lendpay_domain::store::{Commands as _, Queries as _};
 use lendpay_storage::EmbeddedStore;
-use std::task::{Context, Poll, Waker};
 
 /// More records than a page looks at.
 const MANY: u64 = 20_500;
@@ -20,15 +20,8 @@ async fn filled(store: &EmbeddedStore) {
     for p in [1, 2] {
         with_partner(store, p).await;
     }
-    let mut context = Context::from_waker(Waker::noop());
     for n in (1_000..1_000 + MANY).collect::<Vec<_>>().chunks(200) {
-        let mut group: Vec<_> = n.iter().map(|n| Box::pin(store.run(put_application(*n, 2)))).collect();
-        for command in &mut group {
-            assert!(matches!(command.as_mut().poll(&mut context), Poll::Pending));
-        }
-        for command in group {
-            command.await.expect("works");
-        }
+        try_join_all(n.iter().map(|n| store.run(put_application(*n, 2)))).await.expect("works");
     }
     store.run(put_offer(999 + MANY, 1, bare_terms(), 2)).await.expect("works");
     store.run(creation(1, 7, None, description(), 3)).await.expect("works");
