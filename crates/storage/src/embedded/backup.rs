@@ -4,13 +4,12 @@
 //! complete, checked and durable. Bytes after that are what a run that broke off has left: they are fetched again. So a
 //! copy of the directory can be opened as a store, which rebuilds the index.
 
-use super::log::disk::{Directory, Disk as _, INDEX, LogIo as _};
+use super::log::disk::{Directory, Disk as _, INDEX, LockedFile, LogIo as _};
 use super::log::frame::{self, Frame, Kind};
 use super::log::{CHUNK, FIRST, FORMAT, Head, LogFile};
 use super::mark::{Mark, Position, State};
 use super::open::words;
 use super::problem::Problem;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -55,8 +54,8 @@ pub enum BackupError {
     },
     /// The service has another log, or its log went another way.
     #[error(
-        "The backup in {} is of another log than the service's: the service was restored from an older state, or began \
-         anew. Keep this backup, and begin another one in a new directory.",
+        "The backup in {} is of another log than the service's: the service was restored from an older state, or filled \
+         by an import. Keep this backup, and begin another one in a new directory.",
         path.display()
     )]
     OtherLog {
@@ -89,7 +88,7 @@ pub enum BackupError {
 pub struct EmbeddedBackup {
     path: PathBuf,
     disk: Directory,
-    file: File,
+    file: LockedFile,
     /// `None` until the first bytes of the log have arrived.
     head: Option<Head>,
     /// Up to where the backup is complete, checked and durable.
@@ -118,7 +117,7 @@ impl EmbeddedBackup {
             disk.sync_names()?;
             Ok((file.length()?, disk.mark()?.is_some(), disk.join(INDEX).try_exists()?, disk, file))
         };
-        let (length, is_marked, has_index, disk, file) = open().map_err(|error: io::Error| failed(error.into()))?;
+        let (length, is_marked, has_index, disk, mut file) = open().map_err(|error: io::Error| failed(error.into()))?;
         let no_backup = || BackupError::NoBackup { path: path.into() };
         // A mark is written before the first frame.
         if has_index || !is_marked && length > FIRST {
@@ -127,7 +126,7 @@ impl EmbeddedBackup {
         let nothing = Position { next: 1, end: 0, history: [0; 16] };
         let (mut head, mut durable) = (None, nothing);
         if is_marked {
-            let log = LogFile::open(file.try_clone().map_err(|error| failed(error.into()))?, None).map_err(failed)?;
+            let log = LogFile::open(file, None).map_err(failed)?;
             let mark = Mark::read(&disk, &log.head).map_err(|error| failed(error.into()))?;
             let mark = mark.ok_or_else(|| failed(Problem::log("its mark cannot be read")))?;
             if mark.state != State::Open(None) {
@@ -136,7 +135,7 @@ impl EmbeddedBackup {
             if length < mark.position.end {
                 return Err(failed(Problem::log("its end is missing")));
             }
-            (head, durable) = (Some(log.head), mark.position);
+            (file, head, durable) = (log.file, Some(log.head), mark.position);
         }
         let at = durable.end.saturating_sub(COMPARED);
         let (path, bytes, end) = (path.into(), Vec::new(), durable);

@@ -4,7 +4,7 @@
 
 use super::EmbeddedStore;
 use super::health::Health;
-use super::log::disk::Directory;
+use super::log::disk::{Directory, LockedFile};
 use super::log::{FIRST, LogFile};
 use super::mark::{Mark, Position};
 use super::open::{OpenError, open_error};
@@ -14,7 +14,6 @@ use super::recovery::find_end;
 use lendpay_domain::HistoryId;
 use lendpay_domain::change::Record;
 use lendpay_domain::store::{Answer, Export, Exports};
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -23,7 +22,7 @@ const RECORDS: usize = 1_000;
 
 /// An export that is under way. It keeps the log open.
 pub struct EmbeddedExport {
-    log: Arc<LogFile<File>>,
+    log: Arc<LogFile<LockedFile>>,
     health: Arc<Health>,
     /// Where the next frame of the log is.
     at: u64,

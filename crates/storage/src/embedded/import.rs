@@ -7,7 +7,7 @@
 
 use super::base::Base;
 use super::index::sled::SledIndex;
-use super::log::disk::Directory;
+use super::log::disk::{Directory, LockedFile};
 use super::log::frame::Kind;
 use super::mark::{Mark, State};
 use super::open::{EmbeddedOptions, open, open_error};
@@ -22,7 +22,6 @@ use crate::import::ImportError;
 use lendpay_domain::Timestamp;
 use lendpay_domain::change::Record;
 use lendpay_domain::import::{Admission, Admitted, Imported};
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -38,8 +37,8 @@ impl From<Problem> for ImportError {
 /// An import that is under way. If it is dropped before it is finished, nothing was imported.
 pub struct EmbeddedImport {
     disk: Directory,
-    base: Arc<Base<SledIndex, File>>,
-    writer: Writer<SledIndex, File>,
+    base: Arc<Base<SledIndex, LockedFile>>,
+    writer: Writer<SledIndex, LockedFile>,
     admission: Admission,
     waiting: usize,
 }

@@ -69,9 +69,9 @@ use lendpay_domain::query::DueCursor;
 use lendpay_domain::store::{Answer, Calls, Commands, StoreError};
 use lendpay_domain::view::View;
 use lendpay_domain::{HistoryId, OperationId, Timestamp};
+use log::disk::LockedFile;
 use mark::Position;
 use published::PublishedLog;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -83,10 +83,10 @@ use writer::committer::Job;
 /// Dropping it does what waits in the queue, and returns when that is durable and the files are closed.
 pub struct EmbeddedStore {
     /// Its last owner closes the files, and waits until they are free.
-    base: Arc<Base<SledIndex, File>>,
+    base: Arc<Base<SledIndex, LockedFile>>,
     health: Arc<Health>,
     counters: Arc<Counters>,
-    queue: Arc<Queue<Job<SledIndex, File>>>,
+    queue: Arc<Queue<Job<SledIndex, LockedFile>>>,
     hours: Hours,
     /// `None` while the store is being dropped.
     calls: Option<Recorder>,
@@ -202,7 +202,7 @@ impl Commands for EmbeddedStore {
                 Some((application, offer)) => self.read(|base| base.terms_of(application, offer))?,
                 None => None,
             };
-            let (job, waiting) = job::<C, Overlay<SledIndex, File>>(command, read);
+            let (job, waiting) = job::<C, Overlay<SledIndex, LockedFile>>(command, read);
             self.queue.push(job.partner(), job)?;
             let done = tokio::select! {
                 biased;
@@ -231,7 +231,7 @@ impl Commands for EmbeddedStore {
 
     fn note_use(&self, key: KeyHash, at: Timestamp) {
         if let Some(at) = self.hours.new_hour(key, at) {
-            let (job, _nobody_waits) = job::<_, Overlay<SledIndex, File>>(UseKey { key, at }, None);
+            let (job, _nobody_waits) = job::<_, Overlay<SledIndex, LockedFile>>(UseKey { key, at }, None);
             // If the queue is full the note is lost; the use in the next hour is noted again.
             let _ = self.queue.push(None, job);
         }

@@ -4,7 +4,7 @@ use super::EmbeddedStore;
 use super::calls::{CALLS, Segments};
 use super::health::Health;
 use super::index::sled::{SledIndex, SledOpener};
-use super::log::disk::{Directory, Disk as _, INDEX};
+use super::log::disk::{Directory, Disk as _, INDEX, LockedFile};
 use super::log::frame::Kind;
 use super::log::{FORMAT, Head};
 use super::mark::State;
@@ -20,7 +20,6 @@ use crate::queue::Queue;
 use crate::stats::Counters;
 use crate::uses::Hours;
 use lendpay_domain::calls::Keeping;
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -109,7 +108,10 @@ pub enum OpenError {
 }
 
 /// Opens the store in a directory, which is created if it is absent.
-pub(super) fn open(path: &Path, options: EmbeddedOptions) -> Result<(Directory, Opened<SledIndex, File>), Problem> {
+pub(super) fn open(
+    path: &Path,
+    options: EmbeddedOptions,
+) -> Result<(Directory, Opened<SledIndex, LockedFile>), Problem> {
     let disk = Directory::create(path)?;
     let opener = SledOpener { path: disk.join(INDEX), cache: options.cache_capacity };
     let new = Head { salt: random(), history: new_history().to_bytes() };

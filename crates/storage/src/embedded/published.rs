@@ -2,7 +2,7 @@
 //! last, since neither log nor index holds that.
 
 use super::health::Health;
-use super::log::disk::{Directory, LogIo as _};
+use super::log::disk::{Directory, LockedFile, LogIo as _};
 use super::log::{CHUNK, LogFile};
 use crate::codec::{self, CodecError};
 use crate::records::{Time, times};
@@ -10,7 +10,6 @@ use lendpay_domain::Timestamp;
 use lendpay_domain::log::{CopyKind, Log};
 use lendpay_domain::store::{Answer, StoreError};
 use serde::{Deserialize, Serialize};
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,14 +29,14 @@ struct Copies {
 
 /// The log of a store, for backups. It keeps the log open.
 pub(super) struct PublishedLog {
-    log: Arc<LogFile<File>>,
+    log: Arc<LogFile<LockedFile>>,
     health: Arc<Health>,
     disk: Directory,
     copies: Mutex<Copies>,
 }
 
 impl PublishedLog {
-    pub(super) fn open(log: &Arc<LogFile<File>>, health: &Arc<Health>, directory: &Path) -> io::Result<Self> {
+    pub(super) fn open(log: &Arc<LogFile<LockedFile>>, health: &Arc<Health>, directory: &Path) -> io::Result<Self> {
         let (log, health, disk) = (Arc::clone(log), Arc::clone(health), Directory::existing(directory));
         let none = Copies { salt: log.head.salt, backup: None, export: None };
         let copies = match disk.read(COPIES)? {

@@ -6,6 +6,7 @@ use super::base::Base;
 use super::health::Health;
 use super::index::BuyerValue;
 use super::index::sled::SledIndex;
+use super::log::disk::LockedFile;
 use super::log::frame::Frame;
 use super::log::{Frames, Place, ReadError};
 use super::panics;
@@ -25,7 +26,6 @@ use lendpay_domain::query::{
 use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::view::{StoredBuyer, StoredOffer, View as _, ViewError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
-use std::fs::File;
 
 impl Queries for EmbeddedStore {
     async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
@@ -128,7 +128,7 @@ impl EmbeddedStore {
     }
 
     /// Reads what is published.
-    pub(super) fn read<T>(&self, read: impl FnOnce(&Base<SledIndex, File>) -> Result<T, ViewError>) -> Answer<T> {
+    pub(super) fn read<T>(&self, read: impl FnOnce(&Base<SledIndex, LockedFile>) -> Result<T, ViewError>) -> Answer<T> {
         let read = self.look_up(|base| match read(base) {
             Err(ViewError::Failed) => Err(Problem::look_up()),
             read => Ok(read),
@@ -137,7 +137,10 @@ impl EmbeddedStore {
     }
 
     /// Looks into the index. A failure of the index ends the store, as it does for the committer.
-    pub(super) fn look_up<T>(&self, look_up: impl FnOnce(&Base<SledIndex, File>) -> Result<T, Problem>) -> Answer<T> {
+    pub(super) fn look_up<T>(
+        &self,
+        look_up: impl FnOnce(&Base<SledIndex, LockedFile>) -> Result<T, Problem>,
+    ) -> Answer<T> {
         self.health.working()?;
         panics::caught(|| look_up(&self.base)).map_err(|problem| {
             self.health.fail(&problem.to_string());
@@ -150,7 +153,7 @@ impl EmbeddedStore {
 
 /// Gives `take` one frame after the other, until there is none or it wants no more.
 pub(super) fn each_frame(
-    frames: &mut Frames<'_, File>,
+    frames: &mut Frames<'_, LockedFile>,
     health: &Health,
     mut take: impl FnMut(Frame<'_>) -> Result<bool, CodecError>,
 ) -> Answer<()> {

@@ -8,7 +8,9 @@ use super::base::{Base, reached};
 use super::due::{Due, Ids, expires_in};
 use super::index::sled::{SledIndex, SledOpener};
 use super::index::{BuyerValue, Index as _, IndexOpener as _, OfferValue, Table, buyer_key, offer_key, unsealed};
-use super::log::disk::{Directory, Disk as _, INDEX, LOG, LogIo as _, create_private, or_absent, remove_all};
+use super::log::disk::{
+    Directory, Disk as _, INDEX, LOG, LockedFile, LogIo as _, create_private, or_absent, remove_all,
+};
 use super::log::{FIRST, LogFile, ReadError};
 use super::mark::{Mark, Position, State};
 use super::open::{EmbeddedOptions, OpenError, open_error};
@@ -20,7 +22,6 @@ use lendpay_domain::change::Change;
 use lendpay_domain::view::{StoredOffer, View as _};
 use lendpay_domain::{ApplicationId, OfferId};
 use std::collections::HashSet;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
@@ -151,7 +152,7 @@ impl<R: FnMut(Finding)> Check<R> {
     }
 
     /// Reads every record of the log. Returns where it ends.
-    fn log(&mut self, log: &LogFile<File>, marked: u64) -> Result<Position, Problem> {
+    fn log(&mut self, log: &LogFile<LockedFile>, marked: u64) -> Result<Position, Problem> {
         let length = log.file.length()?;
         if length < marked {
             self.find(Finding::End { length, marked });
@@ -203,7 +204,7 @@ impl<R: FnMut(Finding)> Check<R> {
         disk: &Directory,
         scratch: &Scratch,
         cache: u64,
-        log: &Arc<LogFile<File>>,
+        log: &Arc<LogFile<LockedFile>>,
         end: Position,
     ) -> Result<(), Problem> {
         let copy = SledOpener { path: scratch.0.join("copy"), cache: cache / 2 };
@@ -252,7 +253,7 @@ impl<R: FnMut(Finding)> Check<R> {
     }
 
     /// Checks that frames are where the index says.
-    fn frames(&mut self, base: &Base<SledIndex, File>) -> Result<(), Problem> {
+    fn frames(&mut self, base: &Base<SledIndex, LockedFile>) -> Result<(), Problem> {
         for item in base.index.all(Table::Frames) {
             let (key, at) = item?;
             let at = at.as_ref().try_into().map_or(u64::MAX, u64::from_be_bytes);
@@ -268,7 +269,7 @@ impl<R: FnMut(Finding)> Check<R> {
 
     /// Checks that the index names each offer that is to expire, as the one that was rebuilt does, and names none that
     /// the log does not hold. An entry stays when an offer gets another status or expiry, until it is due.
-    fn due(&mut self, base: &Base<SledIndex, File>, rebuilt: &SledIndex) -> Result<(), Problem> {
+    fn due(&mut self, base: &Base<SledIndex, LockedFile>, rebuilt: &SledIndex) -> Result<(), Problem> {
         let stored = |(application, offer): &Ids| {
             let found = base.offer(ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));
             found.ok().flatten()
@@ -296,7 +297,7 @@ impl<R: FnMut(Finding)> Check<R> {
     }
 
     /// Checks that what the index says of offers and buyers can be read in the log.
-    fn places(&mut self, base: &Base<SledIndex, File>) -> Result<(), Problem> {
+    fn places(&mut self, base: &Base<SledIndex, LockedFile>) -> Result<(), Problem> {
         for table in [Table::Offers, Table::Buyers] {
             for item in base.index.all(table) {
                 let (key, value) = item?;

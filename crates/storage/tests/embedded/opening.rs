@@ -13,6 +13,8 @@ use lendpay_storage::{EmbeddedOptions, EmbeddedStore};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::pin::pin;
+use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::task::{Context, Waker};
 
 #[tokio::test]
@@ -271,4 +273,23 @@ fn the_files_are_for_their_owner_alone() {
         }
         assert!(seen >= 4, "log, mark, and the index's");
     }
+}
+
+/// A process that is being started has every open file of its parent for a moment, and with it its locks.
+#[test]
+fn a_store_can_be_opened_again_at_once_by_a_process_that_starts_others() {
+    let directory = empty();
+    let opened = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            while opened.load(Relaxed) < 50 {
+                Command::new("true").status().expect("runs");
+            }
+        });
+        while !others.is_finished() {
+            let store = EmbeddedStore::open(directory.path(), EmbeddedOptions::default());
+            opened.fetch_add(if store.is_ok() { 1 } else { 50 }, Relaxed);
+            drop(store.expect("nobody has it"));
+        }
+    });
 }

@@ -44,6 +44,8 @@ impl Drop for Released {
         // A second at most: another process may be first, and then the index was free.
         for _ in 0..1_000 {
             if file.try_lock().is_ok() {
+                // Not by closing it: a process that is being started may have a copy.
+                drop(file.unlock());
                 return;
             }
             std::thread::sleep(Duration::from_millis(1));

@@ -82,9 +82,8 @@ impl Directory {
     }
 
     /// Opens the log for reading, which writes nothing. Other readers may have it open, nobody else.
-    pub(crate) fn read_log(&self) -> io::Result<File> {
-        let file = File::open(self.join(LOG))?;
-        locked(file.try_lock_shared()).map(|()| file)
+    pub(crate) fn read_log(&self) -> io::Result<LockedFile> {
+        LockedFile::new(File::open(self.join(LOG))?, File::try_lock_shared)
     }
 
     /// What a file holds; `None` if there is none.
@@ -137,21 +136,35 @@ pub(crate) fn sync_directory(path: &Path) -> io::Result<()> {
     File::open(path)?.sync_all()
 }
 
-/// `WouldBlock` if another process has the file.
-fn locked(lock: Result<(), TryLockError>) -> io::Result<()> {
-    lock.map_err(|error| match error {
-        TryLockError::WouldBlock => io::ErrorKind::WouldBlock.into(),
-        TryLockError::Error(error) => error,
-    })
+/// A file with a lock. Dropping it unlocks the file at once; closing it would not while a process that is being started
+/// has a copy.
+pub(crate) struct LockedFile(File);
+
+impl LockedFile {
+    /// `WouldBlock` if another process has the file.
+    fn new(file: File, lock: impl FnOnce(&File) -> Result<(), TryLockError>) -> io::Result<Self> {
+        match lock(&file) {
+            Ok(()) => Ok(Self(file)),
+            Err(TryLockError::WouldBlock) => Err(io::ErrorKind::WouldBlock.into()),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+impl Drop for LockedFile {
+    fn drop(&mut self) {
+        // Closing the file, which comes next, does the same if this fails.
+        drop(self.0.unlock());
+    }
 }
 
 impl Disk for Directory {
-    type Log = File;
+    type Log = LockedFile;
 
-    fn open_log(&self) -> io::Result<File> {
+    fn open_log(&self) -> io::Result<LockedFile> {
         let mut options = OpenOptions::new();
         let file = options.read(true).write(true).create(true).truncate(false).mode(0o600).open(self.join(LOG))?;
-        locked(file.try_lock()).map(|()| file)
+        LockedFile::new(file, File::try_lock)
     }
 
     fn mark(&self) -> io::Result<Option<Vec<u8>>> {
@@ -167,13 +180,13 @@ impl Disk for Directory {
         sync_directory(&self.0)
     }
 
-    fn identity(&self, log: &File) -> Option<Identity> {
+    fn identity(&self, log: &LockedFile) -> Option<Identity> {
         /// From linux/magic.h: ext4 and xfs.
         const KNOWN: [FsWord; 2] = [0xEF53, 0x5846_5342];
-        let known = fstatfs(log).is_ok_and(|stat| KNOWN.contains(&stat.f_type));
+        let known = fstatfs(&log.0).is_ok_and(|stat| KNOWN.contains(&stat.f_type));
         let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
         let index = File::open(self.join(INDEX).join("db")).ok()?;
-        let (log, index) = (fstat(log).ok()?, fstat(&index).ok()?);
+        let (log, index) = (fstat(&log.0).ok()?, fstat(&index).ok()?);
         known.then_some(Identity {
             boot: boot.trim().parse().ok()?,
             log: (log.st_dev, log.st_ino),
@@ -182,24 +195,24 @@ impl Disk for Directory {
     }
 }
 
-impl LogIo for File {
+impl LogIo for LockedFile {
     fn read_at(&self, buffer: &mut [u8], at: u64) -> io::Result<()> {
-        self.read_exact_at(buffer, at)
+        self.0.read_exact_at(buffer, at)
     }
 
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()> {
-        self.write_all_at(bytes, at)
+        self.0.write_all_at(bytes, at)
     }
 
     fn length(&self) -> io::Result<u64> {
-        Ok(self.metadata()?.len())
+        Ok(self.0.metadata()?.len())
     }
 
     fn cut(&self, length: u64) -> io::Result<()> {
-        self.set_len(length)
+        self.0.set_len(length)
     }
 
     fn sync(&self) -> io::Result<()> {
-        self.sync_data()
+        self.0.sync_data()
     }
 }
