@@ -191,6 +191,7 @@ impl<S: Store> Worker<S> {
             }
             Done::Saved(outdated) => {
                 self.saving = false;
+                self.look();
                 for endpoint in outdated {
                     drop(self.forget(endpoint));
                     self.find(endpoint);
@@ -201,7 +202,6 @@ impl<S: Store> Worker<S> {
     }
 
     fn tick(&mut self) {
-        self.look();
         let (now, head) = (self.clock.now(), self.head.unwrap_or_default());
         let (mut aside, mut lag_events, mut lag) = (0, 0, Duration::ZERO);
         for served in self.served.values_mut() {
@@ -217,13 +217,14 @@ impl<S: Store> Worker<S> {
         self.deliverer.counts().set_state(|state| {
             (state.served, state.aside, state.lag_events, state.lag) = (served, aside, lag_events, lag);
         });
-        if !self.saving {
-            let noted = self.noted();
-            if !noted.is_empty() {
-                self.saving = true;
-                let store = self.store.clone();
-                self.work.spawn(async move { Done::Saved(store.save(noted).await) });
-            }
+        let noted = if self.saving { Vec::new() } else { self.noted() };
+        if noted.is_empty() {
+            self.look();
+        } else {
+            // Endpoints are looked at when that is done: nobody can hold one whose row is being written.
+            self.saving = true;
+            let store = self.store.clone();
+            self.work.spawn(async move { Done::Saved(store.save(noted).await) });
         }
     }
 

@@ -21,7 +21,7 @@ struct Hooks {
 }
 
 /// Waits until something is so.
-fn until(what: &str, mut is: impl FnMut() -> bool) {
+pub fn until(what: &str, mut is: impl FnMut() -> bool) {
     let end = Instant::now() + Duration::from_secs(60);
     while !is() {
         assert!(Instant::now() < end, "{what}");
@@ -29,7 +29,7 @@ fn until(what: &str, mut is: impl FnMut() -> bool) {
     }
 }
 
-fn key_file(folder: &Path) -> PathBuf {
+pub fn key_file(folder: &Path) -> PathBuf {
     let file = folder.join("secrets.key");
     std::fs::write(&file, "ab".repeat(32)).expect("a file");
     std::fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("a mode");
@@ -43,7 +43,7 @@ fn serve(folder: &Path, receiver: &Receiver, more: &[&str]) -> Both {
 }
 
 /// Addresses of this machine are allowed, and what fails is sent again each second.
-const USUAL: [&str; 4] = ["--webhook-allow", "127.0.0.0/8", "--webhook-retries", "1s/7d"];
+pub const USUAL: [&str; 4] = ["--webhook-allow", "127.0.0.0/8", "--webhook-retries", "1s/7d"];
 
 impl Hooks {
     fn start(more: &[&str]) -> Self {

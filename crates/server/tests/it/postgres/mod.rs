@@ -3,6 +3,7 @@
 mod backup;
 mod failover;
 mod following;
+mod held;
 mod outages;
 mod start;
 mod tls;
