@@ -13,7 +13,7 @@ pub const PAUSE: Duration = Duration::from_millis(5);
 const FREE: f64 = 0.25;
 
 /// How much deliveries may always use, for what the rest of the process uses.
-const SHARE: f64 = 0.08;
+const SHARE: f64 = 0.05;
 
 /// How much may be used at a time after less was used, in seconds of a processor.
 const SAVED: f64 = 0.02;
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn deliveries_get_what_is_left_of_a_part_and_else_a_share_of_what_others_use() {
-        for (others, gets) in [(0.0, 0.5), (0.2, 0.3), (0.5, 0.04), (1.0, 0.08), (2.0, 0.16)] {
+        for (others, gets) in [(0.0, 0.5), (0.2, 0.3), (0.5, 0.025), (1.0, 0.05), (2.0, 0.1)] {
             assert!((part(others) - gets).abs() < 0.01, "{others}: {}", part(others));
         }
     }
