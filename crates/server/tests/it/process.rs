@@ -10,6 +10,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 /// The binary under test.
 pub const BINARY: &str = env!("CARGO_BIN_EXE_lendpay");
@@ -116,8 +117,9 @@ impl Process {
     }
 
     fn next_line(&mut self, message: &str) -> String {
-        let next = self.log.get_mut().expect("unpoisoned").recv();
-        let line = next.unwrap_or_else(|_| panic!("ended before {message:?}: {:#?}", self.seen));
+        // Only so that a test that waits for what does not come ends.
+        let next = self.log.get_mut().expect("unpoisoned").recv_timeout(Duration::from_secs(300));
+        let line = next.unwrap_or_else(|error| panic!("{error}: {message:?} did not come: {:#?}", self.seen));
         self.seen.push(line.clone());
         line
     }
