@@ -58,8 +58,8 @@ pub trait Commands: Send + Sync + 'static {
     /// Decides a command, keeps its changes, and answers when they are durable.
     fn run<C: Command>(&self, command: C) -> impl Future<Output = Answer<C::Outcome>> + Send;
 
-    /// Runs [`ExpireOffers`](crate::command::ExpireOffers) for about `most` offers whose expiry has come by the moment
-    /// `now`, in the order of their expiry, after a place in it. Returns after where to go on, if there may be more. A
+    /// Runs [`ExpireOffers`](crate::command::ExpireOffers) for up to about `most` offers whose expiry has come by the moment
+    /// `now`: for the first in the order of their expiry, after a place in it. Returns after where to go on, if there may be more. A
     /// store finds what is due by an index, within a tenth of a second of the expiry, and may look at an offer again.
     /// Processes that share a store share the work. `stamp` makes stamps for the moment.
     fn expire(

@@ -3,7 +3,7 @@
 
 use lendpay_api::{Clock, event_id, uuid};
 use lendpay_domain::OperationId;
-use lendpay_domain::command::{ExpireOffers, Stamp};
+use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
 use lendpay_domain::store::Commands;
 use std::convert::Infallible;
@@ -17,8 +17,11 @@ const LOOK: Duration = Duration::from_millis(250);
 /// How long is waited after the store has failed to do it.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// How many offers are looked at between two rests.
+const MOST: usize = 8_192;
+
 /// How many times as long as it works it rests, however many are due, so that requests go on meanwhile.
-const REST: u32 = 3;
+const REST: u32 = 4;
 
 /// Records expiries until it is dropped.
 pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallible {
@@ -27,7 +30,7 @@ pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallibl
         let (begin, now) = (Instant::now(), clock.now());
         let operation = OperationId::from_bytes(uuid().into_bytes());
         let stamp = || Stamp { at: now, event: event_id(), actor: Actor::Clock, operation };
-        let rest = match store.expire(after, now, ExpireOffers::TOGETHER, stamp).await {
+        let rest = match store.expire(after, now, MOST, stamp).await {
             Ok(next) => {
                 after = next;
                 after.map_or(LOOK, |_| begin.elapsed() * REST)

@@ -150,13 +150,14 @@ impl EmbeddedStore {
         most: usize,
         stamp: impl Fn() -> Stamp,
     ) -> Answer<Option<DueCursor>> {
-        // Their changes, and those of up to MOST more, are in one frame of the log.
-        let most = most.min(ExpireOffers::TOGETHER);
         let (due, more) = self.look_up(|base| base.due(after, now, most))?;
-        if due.is_empty() {
-            return Ok(None);
+        let mut offers: Vec<_> = due.iter().flat_map(Due::ids).collect();
+        // Offers that are close in the index are expired together: a page of it that changes several times in a row costs
+        // less.
+        offers.sort_unstable();
+        for together in offers.chunks(ExpireOffers::TOGETHER) {
+            self.run(ExpireOffers::at(now, together.iter().copied(), &stamp)).await?;
         }
-        self.run(ExpireOffers::at(now, due.iter().flat_map(Due::ids), stamp)).await?;
         due.iter().try_for_each(|entry| self.look_up(|base| base.index.remove(Table::Due, &entry.key)))?;
         Ok(due.last().filter(|_| more).and_then(Due::begin))
     }

@@ -19,9 +19,11 @@ impl PostgresStore {
         &self,
         after: Option<DueCursor>,
         now: Timestamp,
-        mut most: usize,
+        most: usize,
         stamp: impl Fn() -> Stamp,
     ) -> Answer<Option<DueCursor>> {
+        // In one transaction.
+        let mut most = most.min(ExpireOffers::TOGETHER);
         loop {
             match self.expire_together(after, now, most, &stamp).await {
                 // The offers go one by one, until the one that cannot be read is passed.
