@@ -41,6 +41,8 @@ const EVERYDAY: &[DebianTool] = &[
             "ls \"${PG_BIN:-/usr/lib/postgresql}\"/*/bin/initdb \"$PG_BIN/initdb\" 2>/dev/null | grep -q .",
         ],
     },
+    // The tests start it in front of PostgreSQL.
+    DebianTool { package: "pgbouncer", probe: &["test", "-x", "/usr/sbin/pgbouncer"] },
     // Its promtool judges the alert rules.
     DebianTool { package: "prometheus", probe: &["promtool", "--version"] },
     // For the OpenAPI validator and others; Debian keeps `ensurepip` apart from Python itself.

@@ -8,6 +8,9 @@
     reason = "every function of this crate panics when PostgreSQL does not do as it is told"
 )]
 
+mod pooler;
+
+pub use pooler::Pooler;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -49,17 +52,12 @@ impl Cluster {
 
     /// Starts a cluster with settings such as `fsync=off`.
     pub fn start(begin: Begin<'_>, settings: &[&str]) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port();
-        Self::start_on(port, begin, settings)
+        Self::start_on(free_port(), begin, settings)
     }
 
     /// The same on a port.
     pub fn start_on(port: u16, begin: Begin<'_>, settings: &[&str]) -> Self {
-        let made = tempfile::Builder::new().prefix("lendpay-pg-").tempdir().expect("a temporary directory");
-        let directory = made.keep();
-        if let Some((user, group)) = other_user() {
-            chown(&directory, Some(user), Some(group)).expect("root gives directories away");
-        }
+        let directory = directory();
         let data = directory.join("data");
         match begin {
             Begin::Empty | Begin::EmptyWithShortLogFiles => {
@@ -123,7 +121,12 @@ impl Cluster {
             }
             std::thread::sleep(Duration::from_millis(50));
         }
-        panic!("PostgreSQL does not start: {}", fs::read_to_string(self.directory.join("log")).unwrap_or_default());
+        panic!("PostgreSQL does not start: {}", self.log());
+    }
+
+    /// What the server has logged.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.directory.join("log")).unwrap_or_default()
     }
 
     /// Kills the postmaster and all its children (SIGKILL).
@@ -218,21 +221,41 @@ impl Drop for Cluster {
     }
 }
 
-/// Starts the server below a shell that ends it when its input ends, which it does with this process.
+/// Starts the server.
 fn keep(directory: &Path, port: u16, settings: &[&str]) -> Child {
-    const SCRIPT: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 </dev/null & server=$!
-        read -r _; kill -QUIT $server 2>/dev/null; wait $server; rm -rf "$folder""#;
-    let server = program("postgres");
-    let mut shell = as_other_user("sh");
-    shell.args(["-c", SCRIPT, "keeper"]).arg(directory).arg(server.get_program()).arg("-D").arg(directory.join("data"));
-    shell.args(["-p", &port.to_string()]);
+    let mut server = program("postgres");
+    server.arg("-D").arg(directory.join("data")).args(["-p", &port.to_string()]);
     let own =
         ["listen_addresses=127.0.0.1", "unix_socket_directories=", "max_connections=200", "log_min_messages=error"];
     for setting in own.iter().chain(settings) {
-        shell.args(["-c", setting]);
+        server.args(["-c", setting]);
     }
+    keep_below_a_shell(directory, &server)
+}
+
+/// Starts a program below a shell that ends it and removes its directory when the shell's input ends, which it does with this
+/// process.
+fn keep_below_a_shell(directory: &Path, program: &Command) -> Child {
+    const SCRIPT: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 </dev/null & server=$!
+        read -r _; kill -TERM $server 2>/dev/null; kill -QUIT $server 2>/dev/null; wait $server; rm -rf "$folder""#;
+    let mut shell = as_other_user("sh");
+    shell.args(["-c", SCRIPT, "keeper"]).arg(directory).arg(program.get_program()).args(program.get_args());
     // A signal to the tests, such as Ctrl-C, must not end it before it has cleaned up.
     shell.process_group(0).stdin(Stdio::piped()).spawn().expect("sh runs")
+}
+
+/// A directory for PostgreSQL's user. Whoever starts something in it removes it.
+fn directory() -> PathBuf {
+    let made = tempfile::Builder::new().prefix("lendpay-pg-").tempdir().expect("a temporary directory");
+    let directory = made.keep();
+    if let Some((user, group)) = other_user() {
+        chown(&directory, Some(user), Some(group)).expect("root gives directories away");
+    }
+    directory
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").and_then(|it| it.local_addr()).expect("a free port").port()
 }
 
 fn finish(mut command: Command) {

@@ -63,12 +63,13 @@ impl From<PoolError<Self>> for DbError {
 }
 
 impl DbError {
-    /// What a failed commit means. If the database reports an error, nothing was done; if it goes away or is being stopped, the
-    /// outcome is unknown.
+    /// What a failed commit means. If the database reports an error, nothing was done; if it goes away or is being stopped, or a
+    /// pooler says that it has, the outcome is unknown.
     pub(super) fn of_commit(error: tokio_postgres::Error) -> Self {
         let stopping = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::QUERY_CANCELED];
+        let ends = |code: &SqlState| stopping.contains(code) || code.code().starts_with("08");
         match error.code() {
-            Some(code) if !stopping.contains(code) => error.into(),
+            Some(code) if !ends(code) => error.into(),
             _ => Self::Unknown(chain(&error)),
         }
     }

@@ -156,9 +156,9 @@ const TABLE: &str = "CREATE TABLE IF NOT EXISTS lendpay_migrations (
 
 /// The version that a database has; 0 if nothing of ours is there.
 pub(super) async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
-    let there = client.query_one("SELECT to_regclass('lendpay_migrations') IS NOT NULL", &[]).await?;
+    let there = client.query_typed_one("SELECT to_regclass('lendpay_migrations') IS NOT NULL", &[]).await?;
     if !there.get::<_, bool>(0) {
         return Ok(0);
     }
-    Ok(client.query_one("SELECT coalesce(max(version), 0) FROM lendpay_migrations", &[]).await?.get(0))
+    Ok(client.query_typed_one("SELECT coalesce(max(version), 0) FROM lendpay_migrations", &[]).await?.get(0))
 }

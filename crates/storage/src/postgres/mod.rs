@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `address` | the connection string, TLS |
 //! | `migrations` | the tables, and how they come to be |
-//! | `pool`, `session` | connections; statements, transactions, trying again |
+//! | `pool`, `pooler`, `session` | connections; poolers between; statements, transactions, trying again |
 //! | `error`, `health` | what can go wrong and what follows; telling it |
 //! | `statements`, `rows` | every statement; rows and what they stand for |
 //! | `group`, `view`, `write` | commands that go to the database together: the queue, the rows that are loaded, what is written |
@@ -28,6 +28,7 @@ mod migrations;
 mod numbering;
 mod order;
 mod pool;
+mod pooler;
 mod read;
 mod rows;
 mod session;

@@ -3,7 +3,8 @@
 use super::address::PostgresAddress;
 use super::error::DbError;
 use super::health::Health;
-use super::{OpenError, PostgresOptions, migrations, statements as sql};
+use super::session::Parameters;
+use super::{OpenError, PostgresOptions, migrations, pooler, statements as sql};
 use deadpool::Runtime;
 use deadpool::managed::{self, Metrics, RecycleError, RecycleResult, Timeouts};
 use std::collections::HashMap;
@@ -11,8 +12,9 @@ use std::future::poll_fn;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
+use tokio::sync::OnceCell;
 use tokio_postgres::error::Severity;
-use tokio_postgres::{AsyncMessage, Client, Config, Statement};
+use tokio_postgres::{AsyncMessage, Client, Config, Row, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 pub(super) type Pool = managed::Pool<Manager>;
@@ -27,7 +29,8 @@ pub(super) fn pool(
 ) -> Result<Pool, OpenError> {
     let (hosts, health) = (address.hosts(), Arc::clone(health));
     // Each host has its time, so the whole needs no other bound.
-    let manager = Manager { hosts, last_good: AtomicUsize::new(0), tls: address.tls()?, health, step: options.step };
+    let (last_good, pooled) = (AtomicUsize::new(0), OnceCell::new());
+    let manager = Manager { hosts, last_good, tls: address.tls()?, health, step: options.step, pooled };
     let timeouts = Timeouts { wait: Some(options.step), create: None, recycle: Some(options.step) };
     let pool = Pool::builder(manager).max_size(options.connections).timeouts(timeouts).runtime(Runtime::Tokio1);
     pool.build().map_err(|error| OpenError::Tls(error.to_string()))
@@ -43,12 +46,15 @@ pub(super) struct Manager {
     health: Arc<Health>,
     /// How long a statement may take.
     step: Duration,
+    /// Whether transactions of a connection have different sessions of the database.
+    pooled: OnceCell<bool>,
 }
 
 /// A connection with what was prepared on it.
 pub(super) struct Connection {
     pub(super) client: Client,
-    statements: Mutex<HashMap<&'static str, Statement>>,
+    /// `None` if the next transaction may have another session of the database, where nothing of this is prepared.
+    statements: Option<Mutex<HashMap<&'static str, Statement>>>,
     /// Whether the database has sent a warning since this was last set to false.
     pub(super) warned: Arc<AtomicBool>,
     /// How long a statement may take.
@@ -56,14 +62,40 @@ pub(super) struct Connection {
 }
 
 impl Connection {
-    pub(super) async fn prepared(&self, sql: &'static str) -> Result<Statement, tokio_postgres::Error> {
-        let known = self.statements.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
-        if let Some(statement) = known {
-            return Ok(statement);
+    /// Reads rows.
+    pub(super) async fn query(
+        &self,
+        sql: &'static str,
+        parameters: Parameters<'_>,
+    ) -> Result<Vec<Row>, tokio_postgres::Error> {
+        match self.prepared(sql).await? {
+            Some(statement) => self.client.query(&statement, parameters).await,
+            None => self.client.query_typed(sql, &pooler::typed(sql, parameters)).await,
+        }
+    }
+
+    /// Changes rows; returns how many.
+    pub(super) async fn execute(
+        &self,
+        sql: &'static str,
+        parameters: Parameters<'_>,
+    ) -> Result<u64, tokio_postgres::Error> {
+        match self.prepared(sql).await? {
+            Some(statement) => self.client.execute(&statement, parameters).await,
+            None => self.client.execute_typed(sql, &pooler::typed(sql, parameters)).await,
+        }
+    }
+
+    /// `None` if it must be sent unnamed.
+    async fn prepared(&self, sql: &'static str) -> Result<Option<Statement>, tokio_postgres::Error> {
+        let Some(statements) = &self.statements else { return Ok(None) };
+        let known = statements.lock().unwrap_or_else(PoisonError::into_inner).get(sql).cloned();
+        if known.is_some() {
+            return Ok(known);
         }
         let statement = self.client.prepare(sql).await?;
-        self.statements.lock().unwrap_or_else(PoisonError::into_inner).insert(sql, statement.clone());
-        Ok(statement)
+        statements.lock().unwrap_or_else(PoisonError::into_inner).insert(sql, statement.clone());
+        Ok(Some(statement))
     }
 }
 
@@ -94,7 +126,7 @@ pub(super) async fn connect(
                         }
                     }
                 });
-                return Ok(Connection { client, statements: Mutex::default(), warned, step });
+                return Ok(Connection { client, statements: Some(Mutex::default()), warned, step });
             }
             Ok(Err(error)) => problem = super::address::chain(&error),
             Err(_elapsed) => problem = "a host did not answer in time".to_owned(),
@@ -108,14 +140,21 @@ impl managed::Manager for Manager {
     type Error = DbError;
 
     async fn create(&self) -> Result<Connection, DbError> {
-        let connection = connect(&self.hosts, &self.last_good, &self.tls, self.step).await?;
+        let connect = || connect(&self.hosts, &self.last_good, &self.tls, self.step);
+        let mut connection = connect().await?;
         let check = async {
+            let pooled = async || pooler::shares_sessions(&connection.client, &connect().await?.client).await;
+            let pooled = *self.pooled.get_or_try_init(pooled).await?;
             let found = migrations::version(&connection.client).await?;
-            let row = connection.client.query_one(sql::COMMITS_WAIT, &[]).await?;
-            Ok::<_, DbError>((found, row.try_get::<_, bool>(0)?))
+            let row = connection.client.query_typed_one(sql::COMMITS_WAIT, &[]).await?;
+            Ok::<_, DbError>((pooled, found, row.try_get::<_, bool>(0)?))
         };
         let checked = tokio::time::timeout(self.step, check).await;
-        let (found, waits) = checked.map_err(|_| DbError::Unavailable("the database does not answer".to_owned()))??;
+        let (pooled, found, waits) =
+            checked.map_err(|_| DbError::Unavailable("the database does not answer".to_owned()))??;
+        if pooled {
+            connection.statements = None;
+        }
         let problem = if found != migrations::VERSION {
             OpenError::Version { found, wanted: migrations::VERSION }
         } else if !waits {

@@ -47,8 +47,7 @@ impl Session {
 
     pub(super) async fn rows(&self, sql: &'static str, parameters: Parameters<'_>) -> Result<Vec<Row>, DbError> {
         let connection = self.connection();
-        let statement = in_time(connection.step, connection.prepared(sql)).await?;
-        in_time(connection.step, connection.client.query(&statement, parameters)).await
+        in_time(connection.step, connection.query(sql, parameters)).await
     }
 
     /// The row that a statement without a key gives.
@@ -102,8 +101,7 @@ impl Session {
     /// Runs a statement; returns how many rows it changed.
     pub(super) async fn run(&self, sql: &'static str, parameters: Parameters<'_>) -> Result<usize, DbError> {
         let connection = self.connection();
-        let statement = in_time(connection.step, connection.prepared(sql)).await?;
-        let changed = in_time(connection.step, connection.client.execute(&statement, parameters)).await?;
+        let changed = in_time(connection.step, connection.execute(sql, parameters)).await?;
         Ok(usize::try_from(changed).unwrap_or(usize::MAX))
     }
 

@@ -1,4 +1,4 @@
-//! Every statement that the store runs; a test prepares each against a migrated database and compares the types.
+//! Every statement that the store runs. `statements.txt` has their types; a test compares it with what a database says.
 //!
 //! A row's `ordered_at` is the time of its last change (see `order`), and so its version: an update names the one that it was
 //! decided on, and changes nothing if the row has another.
@@ -8,7 +8,6 @@ macro_rules! statements {
         $($(#[$doc])* pub(super) const $name: &str = $sql;)+
 
         /// All of them, by name.
-        #[cfg(test)]
         pub(super) const ALL: &[(&str, &str)] = &[$((stringify!($name), $name),)+];
     };
 }

@@ -5,9 +5,11 @@ mod conformance;
 mod expiries;
 mod fairness;
 mod faults;
+mod kinds;
 #[cfg(feature = "memory")]
 #[path = "../model/mod.rs"]
 mod model;
+mod poolers;
 mod rules;
 mod values;
 mod webhooks;
@@ -82,12 +84,18 @@ async fn open(address: &PostgresAddress) -> PostgresStore {
     PostgresStore::open(address, PostgresOptions::default()).await.expect("opens")
 }
 
+impl Postgres {
+    /// The same database, where calls are kept so.
+    async fn keep(self, keeping: Keeping) -> Self {
+        let options = PostgresOptions { calls: keeping, ..PostgresOptions::default() };
+        let store = PostgresStore::open(&self.address, options).await.expect("opens").into();
+        Self { store, ..self }
+    }
+}
+
 impl KeepsCalls for Postgres {
     async fn keeping(keeping: Keeping) -> Self {
-        let backend = Self::fresh().await;
-        let options = PostgresOptions { calls: keeping, ..PostgresOptions::default() };
-        let store = PostgresStore::open(&backend.address, options).await.expect("opens").into();
-        Self { store, ..backend }
+        Self::fresh().await.keep(keeping).await
     }
 }
 
@@ -98,51 +106,4 @@ cases!(Postgres);
 #[test]
 fn random_histories_agree_with_the_reference() {
     model::agrees_with_the_reference::<Postgres>(6);
-}
-
-/// The same races where the database refuses whatever is not as if one came after the other (40001): tried again, nobody
-/// notices.
-mod serializable {
-    use super::{
-        Arc, Backend, Cluster, ImportError, Imported, Postgres, PostgresStore, Record, Timestamp, conformance,
-    };
-
-    struct Serializable(Postgres);
-
-    impl Backend for Serializable {
-        type Store = PostgresStore;
-
-        async fn fresh() -> Self {
-            let url = Cluster::shared().database();
-            let name = url.rsplit('/').next().expect("a name");
-            let sql = format!("ALTER DATABASE {name} SET default_transaction_isolation = 'serializable'");
-            Cluster::shared().sql(name, &sql);
-            Self(Postgres::at(&url).await)
-        }
-
-        fn store(&self) -> &Arc<PostgresStore> {
-            self.0.store()
-        }
-
-        async fn import(
-            self,
-            records: Vec<Record>,
-            merge: bool,
-            now: Timestamp,
-        ) -> (Self, Result<Imported, ImportError>) {
-            let (backend, done) = self.0.import(records, merge, now).await;
-            (Self(backend), done)
-        }
-
-        async fn reopen(self) -> Self {
-            Self(self.0.reopen().await)
-        }
-    }
-
-    crate::cases! { Serializable,
-        races::accepts_declines_and_archives_of_one_offer
-        races::accepts_of_one_offer
-        races::creations_with_one_key
-        events::a_reader_beside_64_writers_gets_each_event_once
-    }
 }

@@ -1,14 +1,18 @@
 //! Two processes on one database.
 
-use super::{Service, database};
+use super::{Service, database, migrated};
 use crate::process::client;
+use lendpay_cluster::{Cluster, Pooler};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
 fn two() -> (Service, Service) {
-    let store = database();
-    (Service::start(&store, &[]), Service::start(&store, &[]))
+    two_on(&database())
+}
+
+fn two_on(store: &str) -> (Service, Service) {
+    (Service::start(store, &[]), Service::start(store, &[]))
 }
 
 /// One transition wins each time, whichever process it came through, and everybody is told the truth.
@@ -67,7 +71,17 @@ fn races_of_one_offer_have_one_winner_across_processes() {
 
 #[test]
 fn one_idempotency_key_makes_one_buyer_across_processes() {
-    let (one, other) = two();
+    one_buyer(two());
+}
+
+/// What one process prepares in a session of the database is not there for the other.
+#[test]
+fn processes_share_the_sessions_of_a_pooler() {
+    let pooler = Pooler::start(Cluster::shared(), "transaction", &["default_pool_size = 4"]);
+    one_buyer(two_on(&migrated(pooler.url(&Cluster::shared().database()))));
+}
+
+fn one_buyer((one, other): (Service, Service)) {
     let key = one.partner().text;
     for round in 0..10 {
         let idempotency = format!("key-{round}");
