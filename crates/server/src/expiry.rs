@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const MOST: usize = 8_192;
 
 /// How many times as long as it works it rests, however many are due, so that requests go on meanwhile.
-const REST: u32 = 4;
+const REST: u32 = 3;
 
 /// Records expiries until it is dropped.
 pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallible {
