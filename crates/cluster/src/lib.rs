@@ -132,8 +132,12 @@ impl Cluster {
     /// Kills the postmaster and all its children (SIGKILL).
     pub fn kill(&self) {
         let main = self.postmaster();
-        let children = format!("kill -9 {main} $(cat /proc/{main}/task/{main}/children)");
-        assert!(Command::new("sh").args(["-c", &children]).status().expect("sh runs").success());
+        // A child may end by itself meanwhile.
+        let all = format!(
+            "for p in {main} $(cat /proc/{main}/task/{main}/children); do \
+             kill -9 $p 2>/dev/null || [ ! -d /proc/$p ] || exit 1; done"
+        );
+        assert!(Command::new("sh").args(["-c", &all]).status().expect("sh runs").success());
         self.wait_until_gone(&main);
     }
 
