@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The most commands of a group: bounds the time that the first of them waits for the last.
-const GROUP: usize = 256;
+const GROUP: usize = 512;
 
 /// A command that waits for the committer.
 pub(crate) type Job<I, F> = BoxedWork<Overlay<I, F>>;
