@@ -152,8 +152,7 @@ impl EmbeddedStore {
     ) -> Answer<Option<DueCursor>> {
         let (due, more) = self.look_up(|base| base.due(after, now, most))?;
         let mut offers: Vec<_> = due.iter().flat_map(Due::ids).collect();
-        // Offers that are close in the index are expired together: a page of it that changes several times in a row costs
-        // less.
+        // Offers that are close in the index are expired together.
         offers.sort_unstable();
         for together in offers.chunks(ExpireOffers::TOGETHER) {
             self.run(ExpireOffers::at(now, together.iter().copied(), &stamp)).await?;
