@@ -132,12 +132,7 @@ impl Cluster {
     /// Kills the postmaster and all its children (SIGKILL).
     pub fn kill(&self) {
         let main = self.postmaster();
-        // A child may end by itself meanwhile.
-        let all = format!(
-            "for p in {main} $(cat /proc/{main}/task/{main}/children); do \
-             kill -9 $p 2>/dev/null || [ ! -d /proc/$p ] || exit 1; done"
-        );
-        assert!(Command::new("sh").args(["-c", &all]).status().expect("sh runs").success());
+        Self::each_process(&main, "kill -9 $p 2>/dev/null");
         self.wait_until_gone(&main);
     }
 
@@ -175,11 +170,14 @@ impl Cluster {
     /// Bounds how large a file may become, for the server and everything that it starts: what a disk without room does to it.
     /// Without a number there is no bound.
     pub fn bound_files(&self, bytes: Option<u64>) {
-        let main = self.postmaster();
         let bound = bytes.map_or("unlimited".to_owned(), |bytes| bytes.to_string());
+        Self::each_process(&self.postmaster(), &format!("prlimit --pid $p --fsize={bound}:unlimited"));
+    }
+
+    /// Runs a command of the shell for the server and each process that it has started. A child may end by itself meanwhile.
+    fn each_process(main: &str, command: &str) {
         let all = format!(
-            "for p in {main} $(cat /proc/{main}/task/{main}/children); do \
-             prlimit --pid $p --fsize={bound}:unlimited || [ ! -d /proc/$p ] || exit 1; done"
+            "for p in {main} $(cat /proc/{main}/task/{main}/children); do {command} || [ ! -d /proc/$p ] || exit 1; done"
         );
         assert!(as_other_user("sh").args(["-c", &all]).status().expect("sh runs").success());
     }

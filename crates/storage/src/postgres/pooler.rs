@@ -3,7 +3,7 @@
 //! One that gives each transaction a session of the database (PgBouncer with `pool_mode = transaction`) gives it to another
 //! connection next. What was prepared is in another session then, and another process may have prepared something else
 //! under its name. So the store looks for such a pooler before anything else, and behind one it prepares nothing: each
-//! statement is sent unnamed, with the types of its parameters, and planned anew.
+//! statement is sent unnamed, with the types of its parameters, and planned each time.
 
 use super::error::DbError;
 use super::session::Parameters;

@@ -27,7 +27,7 @@ async fn own_cluster(options: PostgresOptions) -> (Cluster, Arc<PostgresStore>) 
 }
 
 /// From now on commits wait for a standby, which is not there.
-fn without_standby(cluster: &Cluster) {
+pub fn without_standby(cluster: &Cluster) {
     cluster.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     cluster.sql("postgres", "SELECT pg_reload_conf()");
 }

@@ -1,6 +1,7 @@
 //! PgBouncer between the store and the database.
 
 use crate::conformance::samples::*;
+use crate::faults::without_standby;
 use futures_util::future::join_all;
 use lendpay_cluster::{Begin, Cluster, Pooler};
 use lendpay_domain::store::{Commands as _, StoreError};
@@ -46,8 +47,7 @@ async fn a_commit_whose_session_is_lost_behind_a_pooler_has_an_unknown_outcome()
         let cluster = Cluster::start(Begin::Empty, &["fsync=off"]);
         let pooler = Pooler::start(&cluster, mode, &[]);
         let (store, _) = behind(&pooler, &cluster).await;
-        cluster.sql("postgres", "ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
-        cluster.sql("postgres", "SELECT pg_reload_conf()");
+        without_standby(&cluster);
         let (answered, mut answer) = oneshot::channel();
         let commits = async {
             for n in 0.. {
