@@ -26,6 +26,14 @@ pub(super) async fn number(session: &Session, last: i64) -> Result<i64, DbError>
     Ok(i64::try_from(numbered).expect("no more than were asked for"))
 }
 
+/// What numbering came to.
+pub(super) struct Numbered {
+    /// The last sequence that was given, at least.
+    last: i64,
+    /// Whether changes may have been committed before that have no sequence yet.
+    pub(super) more: bool,
+}
+
 /// How often is looked for changes while somebody waits for them.
 const LOOK: Duration = Duration::from_millis(20);
 
@@ -52,41 +60,40 @@ impl Looks {
                 sleep_until(before + LOOK).await;
             }
             *looked = Some(Instant::now());
-            let given = store.number(1).await?;
-            self.last.send_replace(u64::try_from(given).unwrap_or_default());
+            let numbered = store.number(1).await?;
+            self.last.send_replace(u64::try_from(numbered.last).unwrap_or_default());
         }
     }
 }
 
 impl PostgresStore {
-    /// Numbers what is committed by now, but no more than about `enough`; returns the last sequence that was given, at
-    /// least.
-    pub(super) async fn number(&self, enough: usize) -> Answer<i64> {
+    /// Numbers what is committed by now, but no more than about `enough`.
+    pub(super) async fn number(&self, enough: usize) -> Answer<Numbered> {
         let found = self.read_one(sql::CHANGES_WAIT, &[], rows::waiting).await?;
-        let (some_wait, mut given) = found.ok_or(StoreError::Corrupt)?;
-        if !some_wait {
-            return Ok(given);
-        }
+        let (mut more, mut last) = found.ok_or(StoreError::Corrupt)?;
         let once = || async {
             let session = Session::get(&self.groups.pool).await?;
             session.begin().await?;
-            let last = last(&session).await?;
+            let last = self::last(&session).await?;
             let numbered = number(&session, last).await?;
             session.run(sql::SET_COUNTER, &[&(last + numbered)]).await?;
             session.commit().await?;
             Ok((numbered, last + numbered))
         };
         let mut numbered = 0;
-        while numbered < enough {
+        while more && numbered < enough {
             match persist(&self.groups.health, self.groups.patience, once).await {
-                // Whatever was waiting has its sequence; writers go on, and there is no end to wait for.
-                Ok((more, last)) if more < AT_ONCE => return Ok(last),
-                Ok((more, last)) => (numbered, given) = (numbered + usize::try_from(more).expect("a count"), last),
+                Ok((some, given)) => {
+                    numbered += usize::try_from(some).expect("a count");
+                    // Less than was asked for: whatever was waiting has its sequence. Writers go on, and there is no end
+                    // to wait for.
+                    (more, last) = (some == AT_ONCE, given);
+                }
                 // Numbering can be repeated: what was done is not done twice.
                 Err(StoreError::OutcomeUnknown) => {}
                 Err(error) => return Err(error),
             }
         }
-        Ok(given)
+        Ok(Numbered { last, more })
     }
 }

@@ -237,7 +237,7 @@ impl Queries for PostgresStore {
         let EventFilter { scope, types, application, offer, buyer, operation, from, until } = filter;
         let read = one_more(limit);
         let numbered = if filter == EventFilter::default() { read } else { LOOKED_AT };
-        self.number(usize::try_from(numbered).unwrap_or(usize::MAX)).await?;
+        let more = self.number(usize::try_from(numbered).unwrap_or(usize::MAX)).await?.more;
         let partner = match scope {
             Scope::All => None,
             Scope::Partner(partner) => Some(partner.uuid()),
@@ -271,8 +271,9 @@ impl Queries for PostgresStore {
         let cut = is_full(&found, read) || number == Some(LOOKED_AT);
         let found = found.into_iter().map(|(sequence, event)| (sequence, event.filter(|event| filter.wants(event))));
         let page = part(found, limit, cut);
-        let seen = page.next.unwrap_or(last.max(after));
-        Ok(EventPage { history, last, seen, events: page.items, next: page.next })
+        let end = last.max(after);
+        let next = page.next.or_else(|| more.then_some(end));
+        Ok(EventPage { history, last, seen: next.unwrap_or(end), events: page.items, next })
     }
 
     async fn wait_for_changes(&self, after: u64) -> Answer<()> {

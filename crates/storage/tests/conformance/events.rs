@@ -163,3 +163,37 @@ pub async fn whoever_waits_learns_of_each_change<S: Store>(store: &Arc<S>) {
     let page = store.find_events(FindEvents::all(0, 5)).await.expect("works");
     assert_eq!((page.next, Some(page.seen)), (Some(page.seen), page.events.last().map(|event| event.sequence)));
 }
+
+/// However much has been done that nobody has read yet.
+pub async fn a_list_ends_only_when_it_holds_everything_that_was_done_before_it<S: Store>(store: &Arc<S>) {
+    const WRITERS: u64 = 64;
+    const EACH: u64 = 100;
+    const END: u64 = i64::MAX.unsigned_abs();
+    with_partner(&**store, 1).await;
+    for round in 0..2 {
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|writer| {
+                let store = Arc::clone(store);
+                tokio::spawn(async move {
+                    let first = (round * WRITERS + writer) * EACH;
+                    for n in first..first + EACH {
+                        store.run(creation(1, n, None, description(), 3)).await.expect("works");
+                    }
+                })
+            })
+            .collect();
+        for writer in writers {
+            writer.await.expect("a writer's commands all work");
+        }
+        let (mut after, mut pages) = (END, Vec::new());
+        loop {
+            let page = store.find_events(FindEvents::all(after, 1)).await.expect("works");
+            assert_eq!(page.events, []);
+            pages.push(page.last);
+            let Some(next) = page.next else { break };
+            after = next;
+        }
+        let done = 2 + (round + 1) * WRITERS * EACH;
+        assert!(pages.last() >= Some(&done), "{pages:?}, {done} were done");
+    }
+}

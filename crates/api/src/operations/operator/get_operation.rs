@@ -4,7 +4,7 @@ use super::filters::bad_operation;
 use super::*;
 use crate::wire::operation;
 use lendpay_domain::OperationId;
-use lendpay_domain::query::{EventFilter, FindEvents};
+use lendpay_domain::query::EventFilter;
 
 pub(crate) struct GetOperationApi<S>(pub Arc<Operator<S>>);
 
@@ -48,7 +48,7 @@ impl<S: Queries + Calls> GetOperationApi<S> {
         let store = self.0.admit::<GetOperation>(&request)?;
         let id = path.0.ok_or_else(|| bad_operation("operationId"))?;
         let filter = EventFilter { operation: Some(id), ..EventFilter::default() };
-        let events = store.find_events(FindEvents { after: 0, limit: EVENTS, filter }).await?;
+        let events = first_events(store, FindEvents { after: 0, limit: EVENTS, filter }).await?;
         let calls = store.calls_of(id, request.context.at).await?;
         Ok(Found::Operation(Json(operation::Operation::new(id, calls, events))))
     }

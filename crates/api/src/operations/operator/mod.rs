@@ -44,9 +44,11 @@ use crate::rate_limit::Failures;
 use crate::wire::json::Json;
 use lendpay_domain::StoreError;
 use lendpay_domain::command::Stamp;
+use lendpay_domain::event::EventPage;
 use lendpay_domain::log::Log;
 use lendpay_domain::operator::Role;
-use lendpay_domain::store::{Calls, Commands, Exports, Queries, Webhooks};
+use lendpay_domain::query::FindEvents;
+use lendpay_domain::store::{Answer, Calls, Commands, Exports, Queries, Webhooks};
 use poem_openapi::{ApiResponse, OpenApi, Tags};
 pub(crate) use request::OperatorRequest;
 use std::sync::Arc;
@@ -99,6 +101,18 @@ impl<S> Operator<S> {
         }
         request.query.of::<O>().good()?;
         Ok(&self.store)
+    }
+}
+
+/// The first page that has an event, or the last one: a page looks at a bounded part of the log, which may hold none that
+/// is wanted.
+async fn first_events(store: &impl Queries, mut query: FindEvents) -> Answer<EventPage> {
+    loop {
+        let page = store.find_events(query).await?;
+        match page.next {
+            Some(next) if page.events.is_empty() => query.after = next,
+            _ => return Ok(page),
+        }
     }
 }
 

@@ -42,13 +42,13 @@ impl<S: Queries + Webhooks> GetWebhookApi<S> {
         self.0.webhooks()?;
         let found = store.find_webhook(named(&path)?).await?;
         let Webhook { endpoint, progress } = found.ok_or_else(|| not_found(Resource::Webhook))?;
-        let (mut waiting, mut after) = (None, progress.as_ref().map(|progress| progress.cursor));
-        // A page looks at a bounded part of the log, and the endpoint may want nothing of it.
-        while let Some(from) = after.filter(|_| waiting.is_none()) {
-            let query = FindEvents { after: from, limit: FEW, filter: endpoint.filter() };
-            let page = store.find_events(query).await?;
-            (waiting, after) = (page.events.into_iter().next(), page.next);
-        }
+        let waiting = match &progress {
+            Some(progress) => {
+                let query = FindEvents { after: progress.cursor, limit: FEW, filter: endpoint.filter() };
+                first_events(store, query).await?.events.into_iter().next()
+            }
+            None => None,
+        };
         let found = WebhookProgress::new(endpoint, progress.as_ref(), waiting.as_ref(), request.context.at);
         Ok(Found::Endpoint(Json(found)))
     }

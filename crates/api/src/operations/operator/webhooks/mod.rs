@@ -10,8 +10,7 @@ pub(crate) mod test;
 
 use super::*;
 use lendpay_domain::EndpointId;
-use lendpay_domain::query::{EventTypes, FindEvents};
-use lendpay_domain::store::Answer;
+use lendpay_domain::query::EventTypes;
 use lendpay_domain::webhook::{BadUrl, EndpointUrl, Owner};
 
 /// The endpoint that a path names.
@@ -47,7 +46,7 @@ fn allowed(
 /// The last sequence that the store has given.
 async fn last(store: &impl Queries) -> Answer<u64> {
     const END: u64 = i64::MAX.unsigned_abs();
-    Ok(store.find_events(FindEvents::all(END, 1)).await?.last)
+    Ok(first_events(store, FindEvents::all(END, 1)).await?.last)
 }
 
 /// A sequence after which to deliver, which is not past the end.
