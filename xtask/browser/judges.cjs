@@ -48,7 +48,8 @@ async function judge(page, shots) {
       if (shots !== undefined) {
         const height = await page.evaluate(() => document.documentElement.scrollHeight);
         const clip = { x: 0, y: 0, width: viewport.width, height: Math.min(height, HIGHEST) };
-        await page.screenshot({ path: `${shots}-${screen}-${colorScheme}.png`, fullPage: true, clip });
+        // A long page takes more than the usual half a minute beside other work.
+        await page.screenshot({ path: `${shots}-${screen}-${colorScheme}.png`, fullPage: true, clip, timeout: 120_000 });
       }
     }
   }

@@ -77,6 +77,16 @@ const POWER_SWITCH: &[DebianTool] = &[
     DebianTool { package: "xfsprogs", probe: &["xfs_io", "-V"] },
 ];
 
+/// What keeps several servers of PostgreSQL, each in a network of its own, as root.
+const FAILOVER: &[DebianTool] = &[
+    // Holds who leads.
+    DebianTool { package: "etcd-server", probe: &["etcd", "--version"] },
+    // Leads to whoever leads.
+    DebianTool { package: "haproxy", probe: &["/usr/sbin/haproxy", "-v"] },
+    DebianTool { package: "iproute2", probe: &["ip", "-V"] },
+    DebianTool { package: "patroni", probe: &["patroni", "--version"] },
+];
+
 /// What is needed together.
 #[derive(Clone, Copy, clap::ValueEnum)]
 pub enum Group {
@@ -88,6 +98,8 @@ pub enum Group {
     Load,
     /// For power cuts
     PowerSwitch,
+    /// For leaders that are lost
+    Failover,
 }
 
 impl Group {
@@ -97,6 +109,7 @@ impl Group {
             Self::ClientsAndBrowser => CLIENTS_AND_BROWSER,
             Self::Load => LOAD,
             Self::PowerSwitch => POWER_SWITCH,
+            Self::Failover => FAILOVER,
         }
     }
 }

@@ -8,8 +8,10 @@
     reason = "every function of this crate panics when PostgreSQL does not do as it is told"
 )]
 
+mod patroni;
 mod pooler;
 
+pub use patroni::{Fault, Node, Patroni};
 pub use pooler::Pooler;
 use std::fs;
 use std::net::TcpListener;
@@ -101,22 +103,13 @@ impl Cluster {
 
     /// Runs SQL in a database; returns what it prints, without decoration.
     pub fn sql(&self, database: &str, sql: &str) -> String {
-        let output = self.psql(database, sql).output().expect("psql runs");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
-        assert!(output.status.success(), "{sql}: {}", text(&output.stderr));
-        text(&output.stdout)
-    }
-
-    fn psql(&self, database: &str, sql: &str) -> Command {
-        let mut psql = program("psql");
-        psql.args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql]).arg(self.url(database));
-        psql
+        answer(&self.url(database), sql).unwrap_or_else(|problem| panic!("{sql}: {problem}"))
     }
 
     fn wait_until_it_answers(&self) {
         // Only so that a test whose cluster does not start ends.
         for _ in 0..600 {
-            if self.psql("postgres", "SELECT 1").output().is_ok_and(|output| output.status.success()) {
+            if answer(&self.url("postgres"), "SELECT 1").is_ok() {
                 return;
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -221,6 +214,15 @@ impl Drop for Cluster {
         drop(self.keeper.stdin.take());
         let _ = self.keeper.wait();
     }
+}
+
+/// Runs SQL; returns what psql prints, without decoration, or why it did not work.
+fn answer(url: &str, sql: &str) -> Result<String, String> {
+    let mut psql = program("psql");
+    psql.env("PGCONNECT_TIMEOUT", "2").args(["-X", "-A", "-t", "-q", "-v", "ON_ERROR_STOP=1", "-c", sql]).arg(url);
+    let output = psql.output().expect("psql runs");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).trim().to_owned();
+    if output.status.success() { Ok(text(&output.stdout)) } else { Err(text(&output.stderr)) }
 }
 
 /// Starts the server.
