@@ -102,8 +102,9 @@ fn lose(patroni: &Patroni, fault: Fault, ledger: &Ledger, writers: &Writers, wri
     let begin = Instant::now();
     until("a new leader", writers, || patroni.leader(Some(old)).map(drop))?;
     let leader = begin.elapsed();
-    let before = ledger.acknowledged();
-    until("a write", writers, || (ledger.acknowledged() > before).then_some(()))?;
+    let before = writers.done();
+    let all_write = || writers.done().iter().zip(&before).all(|(now, before)| now > before);
+    until("a write at each process", writers, || all_write().then_some(()))?;
     let writes = begin.elapsed() - leader;
     let longest = writers.hurry(false);
     patroni.heal(old, fault);
@@ -116,7 +117,7 @@ fn until(what: &str, writers: &Writers, done: impl Fn() -> Option<()>) -> anyhow
     while done().is_none() {
         writers.check()?;
         ensure!(begin.elapsed() < PATIENCE, "{what} did not come within {PATIENCE:?}");
-        std::thread::sleep(Duration::from_millis(5));
+        std::thread::sleep(Duration::from_millis(50));
     }
     Ok(())
 }

@@ -25,6 +25,8 @@ struct Seen {
     hurry: AtomicBool,
     /// For idempotency keys.
     next: AtomicUsize,
+    /// How many accepts, each with a creation, each server has acknowledged.
+    done: Vec<AtomicUsize>,
     /// How often each answer came that was no success.
     failures: Mutex<BTreeMap<String, usize>>,
     /// The longest time until a write was done, with its repetitions.
@@ -40,12 +42,13 @@ pub struct Writers {
 impl Writers {
     /// Starts so many, in turn at each of the servers.
     pub fn start(servers: &[Server], key: &str, ledger: &Arc<Ledger>, writers: usize) -> Self {
-        let seen = Arc::<Seen>::default();
-        let write = |server: &Server| {
+        let done = servers.iter().map(|_| AtomicUsize::new(0)).collect();
+        let seen = Arc::new(Seen { done, ..Seen::default() });
+        let write = |(n, server): (usize, &Server)| {
             let (seen, ledger, key, address) = (Arc::clone(&seen), Arc::clone(ledger), key.to_owned(), server.partner);
-            std::thread::spawn(move || seen.write(address, &key, &ledger))
+            std::thread::spawn(move || seen.write(n, address, &key, &ledger))
         };
-        let threads = servers.iter().cycle().take(writers).map(write).collect();
+        let threads = servers.iter().enumerate().cycle().take(writers).map(write).collect();
         Self { threads, seen }
     }
 
@@ -63,6 +66,11 @@ impl Writers {
         std::mem::take(&mut *locked(&self.seen.longest))
     }
 
+    /// How many accepts, each with a creation, each server has acknowledged.
+    pub fn done(&self) -> Vec<usize> {
+        self.seen.done.iter().map(|done| done.load(Ordering::SeqCst)).collect()
+    }
+
     /// Ends them once what they have begun is done; returns how often each answer came that was no success.
     pub fn end(self) -> anyhow::Result<String> {
         self.seen.over.store(true, Ordering::SeqCst);
@@ -75,7 +83,7 @@ impl Writers {
 
 impl Seen {
     /// Accepts offers and creates buyers.
-    fn write(&self, partner: SocketAddr, key: &str, ledger: &Ledger) -> anyhow::Result<()> {
+    fn write(&self, server: usize, partner: SocketAddr, key: &str, ledger: &Ledger) -> anyhow::Result<()> {
         let mut connection = Connection::new(partner);
         while !self.over.load(Ordering::SeqCst) {
             if !self.hurry.load(Ordering::SeqCst) {
@@ -88,6 +96,7 @@ impl Seen {
             let idempotency = format!("key-{}", self.next.fetch_add(1, Ordering::SeqCst));
             let answer = self.until_done(&mut connection, partner, 201, |it| fill::create(it, key, &idempotency))?;
             ledger.created(Some(idempotency), answer.text("id")?);
+            self.done[server].fetch_add(1, Ordering::SeqCst);
         }
         Ok(())
     }
