@@ -176,8 +176,8 @@ impl Patroni {
         command.args([format!("--reuid={user}"), format!("--regid={group}")]).arg(program).args(arguments);
         let errors = log.try_clone().expect("a file");
         command.current_dir("/").process_group(0).stdin(Stdio::null()).stdout(log).stderr(errors);
-        // Whoever reads its exit code: nobody.
         let mut child = command.spawn().expect("ip runs (apt-get install iproute2)");
+        // So that no zombie is left of it.
         std::thread::spawn(move || child.wait());
     }
 
