@@ -82,7 +82,8 @@ const STEPS: [&str; 24] = [
         body bytea,
         PRIMARY KEY (ordered_at, change_id)
     ) WITH (fillfactor = 70)",
-    "CREATE INDEX changes_by_sequence ON changes (sequence)",
+    // Those without a sequence are in `changes_waiting`: a change is written to this index when it is numbered.
+    "CREATE INDEX changes_by_sequence ON changes (sequence) WHERE sequence IS NOT NULL",
     "CREATE INDEX changes_waiting ON changes (ordered_at, change_id) WHERE sequence IS NULL",
     "CREATE TABLE change_counter (
         one integer NOT NULL PRIMARY KEY,

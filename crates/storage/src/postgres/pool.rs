@@ -36,6 +36,12 @@ pub(super) fn pool(
     pool.build().map_err(|error| OpenError::Tls(error.to_string()))
 }
 
+/// A statement that is prepared is planned once for all values. While a table is nearly empty, reading all of it is the best plan,
+/// and the database keeps that until it has looked at the table again, which may be a minute. So nothing is planned that way:
+/// there is an index for whatever is looked for.
+const BY_INDEX: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
+     SET enable_bitmapscan = off";
+
 /// Makes connections.
 pub(super) struct Manager {
     /// One configuration for each host.
@@ -145,6 +151,9 @@ impl managed::Manager for Manager {
         let check = async {
             let pooled = async || pooler::shares_sessions(&connection.client, &connect().await?.client).await;
             let pooled = *self.pooled.get_or_try_init(pooled).await?;
+            if !pooled {
+                connection.client.batch_execute(BY_INDEX).await?;
+            }
             let found = migrations::version(&connection.client).await?;
             let row = connection.client.query_typed_one(sql::COMMITS_WAIT, &[]).await?;
             Ok::<_, DbError>((pooled, found, row.try_get::<_, bool>(0)?))

@@ -9,6 +9,7 @@ mod kinds;
 #[cfg(feature = "memory")]
 #[path = "../model/mod.rs"]
 mod model;
+mod plans;
 mod poolers;
 mod rules;
 mod values;
