@@ -1,11 +1,11 @@
 //! Records expiries when they are due, so that their events come in time (contract 2.1). Nothing else depends on it:
 //! who reads or accepts an offer whose time has come finds it Expired in any case.
 
+use crate::store::Kept;
 use lendpay_api::{Clock, event_id, uuid};
 use lendpay_domain::OperationId;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
-use lendpay_domain::store::Commands;
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,11 +20,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How many offers are looked at between two rests.
 const MOST: usize = 8_192;
 
-/// How many times as long as it works it rests, however many are due, so that requests go on meanwhile.
-const REST: u32 = 3;
-
 /// Records expiries until it is dropped.
-pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallible {
+pub async fn keep<S: Kept>(store: Arc<S>, clock: Arc<dyn Clock>) -> Infallible {
     let mut after = None;
     loop {
         let (begin, now) = (Instant::now(), clock.now());
@@ -33,7 +30,7 @@ pub async fn keep(store: Arc<impl Commands>, clock: Arc<dyn Clock>) -> Infallibl
         let rest = match store.expire(after, now, MOST, stamp).await {
             Ok(next) => {
                 after = next;
-                after.map_or(LOOK, |_| begin.elapsed() * REST)
+                after.map_or(LOOK, |_| begin.elapsed() * S::EXPIRY_REST)
             }
             Err(error) => {
                 tracing::debug!(%error, "expiries are not recorded now; trying again");

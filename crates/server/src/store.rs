@@ -17,6 +17,9 @@ use std::time::Duration;
 
 /// A store that can be watched and closed.
 pub trait Kept: Store {
+    /// While more expiries are due, recording them rests so many times as long as it works, so that requests go on meanwhile.
+    const EXPIRY_REST: u32 = 3;
+
     /// Is ready, with the reason, when the process has to end since its store cannot go on; never otherwise.
     fn failure(&self) -> impl Future<Output = String> + Send;
 
@@ -67,6 +70,9 @@ impl Kept for EmbeddedStore {
 }
 
 impl Kept for PostgresStore {
+    /// An expiry takes more work than in the embedded store, the database's included.
+    const EXPIRY_REST: u32 = 5;
+
     fn failure(&self) -> impl Future<Output = String> + Send {
         self.failure()
     }

@@ -13,7 +13,7 @@ pub mod report;
 mod watching;
 
 use crate::fill;
-use crate::lab::{Lab, remove};
+use crate::lab::{Lab, Store, remove};
 use crate::load::{self, Job};
 use crate::server::{Server, free_address};
 use report::Results;
@@ -45,13 +45,6 @@ pub struct Arguments {
     /// Another build of lendpay, which is measured in turn with this one, such as the state before a change.
     #[arg(long, value_name = "PROGRAM")]
     beside: Option<PathBuf>,
-}
-
-/// A kind of store.
-#[derive(Clone, Copy, clap::ValueEnum)]
-enum Store {
-    Sled,
-    Postgres,
 }
 
 /// The yardsticks, and their names as arguments.

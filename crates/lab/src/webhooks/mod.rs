@@ -12,7 +12,7 @@ mod cost;
 mod delay;
 mod service;
 
-use crate::lab::Lab;
+use crate::lab::{Lab, Store, Stores};
 use lendpay_cluster::{Begin, Cluster};
 
 /// What is measured, and how much of it.
@@ -36,6 +36,8 @@ pub struct Arguments {
     /// Take the service as tests build it, which takes no time to build.
     #[arg(long)]
     unoptimized: bool,
+    #[command(flatten)]
+    stores: Stores,
 }
 
 /// Measures on both stores; fails if an event is missing or something costs too much.
@@ -43,18 +45,21 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let lab = Lab::new("webhooks", !arguments.unoptimized)?;
     lab.needs("everyday")?;
     let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
-    for store in [None, Some(&cluster)] {
-        println!("\n{}", if store.is_some() { "PostgreSQL" } else { "sled" });
-        arrival::run(&lab, store, arguments)?;
+    let stores =
+        || arguments.stores.named().map(|(store, name)| ((store == Store::Postgres).then_some(&cluster), name));
+    for (cluster, name) in stores() {
+        println!("\n{name}");
+        arrival::run(&lab, cluster, arguments)?;
     }
     if arguments.seconds == 0 {
         return Ok(());
     }
     lab.needs("load")?;
     let mut failed = Vec::new();
-    for (name, store) in [("sled", None), ("PostgreSQL", Some(&cluster))] {
+    for (cluster, name) in stores() {
         println!("\n{name}");
-        for complaint in [delay::run(&lab, store, arguments.seconds)?, cost::run(&lab, store, arguments)?].concat() {
+        for complaint in [delay::run(&lab, cluster, arguments.seconds)?, cost::run(&lab, cluster, arguments)?].concat()
+        {
             failed.push(format!("{name}: {complaint}"));
         }
     }
