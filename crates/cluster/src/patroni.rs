@@ -104,10 +104,10 @@ impl Patroni {
     }
 
     /// Waits until there is a leader, both standbys follow it, and it waits for one of them. Returns the standbys that had to
-    /// be made anew for that, as an operator does: Patroni does not notice each standby that was ahead of a new leader.
+    /// be rebuilt for that, as an operator does: Patroni does not notice each standby that was ahead of a new leader.
     pub fn wait_until_whole(&self) -> Vec<Node> {
         const FOLLOWERS: &str = "SELECT string_agg(application_name, ' '), bool_or(sync_state = 'sync') FROM pg_stat_replication WHERE state = 'streaming'";
-        let mut made = Vec::new();
+        let mut rebuilt = Vec::new();
         // Only so that an experiment whose servers do not start ends.
         for look in 1..=900 {
             let followers = self.leader(None).map(|leader| (leader, leader.sql(FOLLOWERS).unwrap_or_default()));
@@ -115,11 +115,11 @@ impl Patroni {
                 let follows = |node: &Node| followers.contains(&node.name());
                 let others: Vec<_> = NODES.into_iter().filter(|node| *node != leader && !follows(node)).collect();
                 if others.is_empty() && followers.ends_with("|t") {
-                    return made;
+                    return rebuilt;
                 }
                 if look % 300 == 0 {
-                    others.iter().for_each(|node| self.make_anew(*node));
-                    made.extend(others);
+                    others.iter().for_each(|node| self.rebuild(*node));
+                    rebuilt.extend(others);
                 }
             }
             std::thread::sleep(Duration::from_millis(200));
@@ -130,7 +130,7 @@ impl Patroni {
         );
     }
 
-    fn make_anew(&self, node: Node) {
+    fn rebuild(&self, node: Node) {
         let settings = self.settings_of(node).display().to_string();
         self.run(node.0, "patronictl", &["-c", &settings, "reinit", "lendpay", &node.name(), "--force"]);
     }

@@ -3,11 +3,11 @@
 use crate::bench::report::median;
 use crate::fill::{self, Pair};
 use crate::http::Connection;
-use crate::lab::{Lab, Store, Stores};
+use crate::lab::Lab;
 use crate::load::{self, Job};
 use crate::server::{OPERATOR_KEY, Server};
+use crate::stores::{Stores, Wanted};
 use anyhow::{Context as _, ensure};
-use lendpay_cluster::{Begin, Cluster};
 use std::fmt::Write as _;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 60)]
     lead: u64,
     #[command(flatten)]
-    stores: Stores,
+    wanted: Wanted,
 }
 
 /// How many connections accept offers.
@@ -40,10 +40,10 @@ const CONNECTIONS: usize = 64;
 const REMAINS: f64 = 0.9;
 
 /// Within which time all must have expired after the first is due.
-const fn limit(store: Store) -> Duration {
-    match store {
-        Store::Sled => Duration::from_secs(5),
-        Store::Postgres => Duration::from_secs(30),
+const fn limit(stores: &Stores) -> Duration {
+    match stores {
+        Stores::Sled => Duration::from_secs(5),
+        Stores::Postgres(_) => Duration::from_secs(30),
     }
 }
 
@@ -51,30 +51,19 @@ const fn limit(store: Store) -> Duration {
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let lab = Lab::new("expiries", true)?;
     lab.needs("load")?;
-    let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
     let mut failed = Vec::new();
-    for (store, name) in arguments.stores.named() {
+    for stores in arguments.wanted.start() {
+        let name = stores.name();
         let (mut remains, mut times) = (Vec::new(), Vec::new());
         for _ in 0..arguments.rounds {
-            let url = match store {
-                Store::Sled => {
-                    crate::lab::remove(&lab.path("data"))?;
-                    lab.store("data")
-                }
-                Store::Postgres => {
-                    let url = cluster.database();
-                    lab.lendpay(&["migrate", "--store", &url])?;
-                    url
-                }
-            };
-            let (part, time) = measure(&lab, &lab.serve(&url, &[])?, arguments)?;
+            let (part, time) = measure(&lab, &lab.serve(&stores.empty(&lab, "data")?, &[])?, arguments)?;
             println!("  {name}: all had expired after {time:.1} s, {part:.2} of the accepts remained meanwhile");
             remains.push(part);
             times.push(time);
         }
         let (part, time) = (median(&mut remains), median(&mut times));
         println!("{name}: {} expiries in {time:.1} s, {part:.2} of the accepts remain", arguments.due);
-        if part < REMAINS || time > limit(store).as_secs_f64() {
+        if part < REMAINS || time > limit(&stores).as_secs_f64() {
             failed.push(name);
         }
     }

@@ -8,30 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use xshell::{Cmd, Shell, cmd};
 
-/// A kind of store.
-#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Store {
-    Sled,
-    Postgres,
-}
-
-/// On which stores an experiment is done.
-#[derive(clap::Args)]
-pub struct Stores {
-    /// One store alone, in place of both.
-    #[arg(long, value_enum)]
-    store: Option<Store>,
-}
-
-impl Stores {
-    /// The stores, and how reports name them.
-    pub fn named(&self) -> impl Iterator<Item = (Store, &'static str)> {
-        let wanted = self.store;
-        let all = [(Store::Sled, "sled"), (Store::Postgres, "PostgreSQL")];
-        all.into_iter().filter(move |(store, _)| wanted.is_none_or(|wanted| wanted == *store))
-    }
-}
-
 /// Where an experiment is done.
 #[derive(Clone)]
 pub struct Lab {

@@ -10,6 +10,7 @@
 //! | `neighbours` | what one partner's load costs another |
 //! | `expiries` | what it costs that offers expire on time |
 //! | `webhooks` | whether events arrive, and what that costs |
+//! | `stores` | empty stores of either kind |
 //! | `lab` | the programs that are measured, and the folder where that is done |
 //! | `server` | a server that runs |
 //! | `http` | the client |
@@ -30,6 +31,7 @@ mod neighbours;
 mod scale;
 mod server;
 mod soak;
+mod stores;
 mod webhooks;
 
 use clap::Parser;

@@ -3,11 +3,12 @@
 use crate::bench::report::median;
 use crate::fill::{self, BUYERS, Key, PARTNER, Pair};
 use crate::http::{Connection, Operator};
-use crate::lab::{Lab, Store, Stores};
+use crate::lab::Lab;
 use crate::load::{self, Job};
 use crate::server::Server;
+use crate::stores::{self, Stores, Wanted};
 use anyhow::{Context as _, anyhow, ensure};
-use lendpay_cluster::{Begin, Cluster};
+use lendpay_cluster::Cluster;
 use rustix::process::{Pid, Signal, kill_process};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +25,7 @@ pub struct Arguments {
     #[arg(long, default_value_t = 12)]
     seconds: u32,
     #[command(flatten)]
-    stores: Stores,
+    wanted: Wanted,
 }
 
 /// The partner with many connections.
@@ -50,16 +51,15 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let lab = Lab::new("neighbours", true)?;
     lab.needs("load")?;
     lab.needs("everyday")?;
-    let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
     let mut failed = Vec::new();
-    for (store, name) in arguments.stores.named() {
+    for stores in arguments.wanted.start() {
+        let name = stores.name();
         for limit in LIMITS {
             println!("\n{name}, rate limit {limit}, {CONNECTIONS} busy connections of another partner in half a core");
             let mut ratios = Vec::new();
             for round in 1..=arguments.rounds {
-                let cluster = (store == Store::Postgres).then_some(&cluster);
-                let server = start(&lab, cluster, "data", limit)?;
-                let control = start(&lab, cluster, "control", limit)?;
+                let server = start(&lab, &stores, "data", limit)?;
+                let control = start(&lab, &stores, "control", limit)?;
                 let ratio = beside(&lab, &server, &control, arguments.seconds);
                 ratios.push(ratio.with_context(|| format!("round {round}"))?);
             }
@@ -69,16 +69,13 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
                 failed.push(format!("{name}, rate limit {limit}"));
             }
         }
-    }
-    if arguments.stores.named().any(|(store, _)| store == Store::Postgres) {
+        let Some(cluster) = stores.cluster() else { continue };
         let mut remains = Vec::new();
         for _ in 0..arguments.rounds {
-            remains.push(held(&lab, &cluster, arguments.seconds.min(6))?);
+            remains.push(held(&lab, cluster, arguments.seconds.min(6))?);
         }
         let remains = median(&mut remains);
-        println!(
-            "\nPostgreSQL: {remains:.2} of the accepts remain while {CALLERS} callers wait for an offer that is held"
-        );
+        println!("\n{name}: {remains:.2} of the accepts remain while {CALLERS} callers wait for an offer that is held");
         if remains < REMAINS {
             failed.push("an offer that is held".to_owned());
         }
@@ -88,19 +85,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 /// The service on an empty store; `name` is that of its directory, if it has one.
-fn start(lab: &Lab, cluster: Option<&Cluster>, name: &str, limit: &str) -> anyhow::Result<Server> {
-    let store = match cluster {
-        Some(cluster) => {
-            let url = cluster.database();
-            lab.lendpay(&["migrate", "--store", &url])?;
-            url
-        }
-        None => {
-            crate::lab::remove(&lab.path(name))?;
-            lab.store(name)
-        }
-    };
-    lab.serve(&store, &["--rate-limit", limit])
+fn start(lab: &Lab, stores: &Stores, name: &str, limit: &str) -> anyhow::Result<Server> {
+    lab.serve(&stores.empty(lab, name)?, &["--rate-limit", limit])
 }
 
 /// How many times longer a partner waits beside a busy one. What it would wait then at `control`, a process that nobody else
@@ -178,8 +164,7 @@ fn waits(server: &Server, key: &Key, seconds: u32) -> anyhow::Result<f64> {
 fn held(lab: &Lab, cluster: &Cluster, seconds: u32) -> anyhow::Result<f64> {
     const ACCEPTS: usize = 64;
     let offers = fill::offers(120_000);
-    let url = cluster.database();
-    lab.lendpay(&["migrate", "--store", &url])?;
+    let url = stores::database(lab, cluster)?;
     let server = lab.serve(&url, &[])?;
     let key = fill::fill(lab, &server, &offers)?;
     let (wanted, rest) = offers.split_first().context("an offer")?;

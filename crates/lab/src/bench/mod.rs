@@ -13,9 +13,10 @@ pub mod report;
 mod watching;
 
 use crate::fill;
-use crate::lab::{Lab, Store, remove};
+use crate::lab::{Lab, remove};
 use crate::load::{self, Job};
 use crate::server::{Server, free_address};
+use crate::stores::Kind;
 use report::Results;
 use std::fs;
 use std::path::PathBuf;
@@ -40,8 +41,8 @@ pub struct Arguments {
     #[arg(long)]
     watching: bool,
     /// On which store. On PostgreSQL, of which one is started, the yardstick is the bare statements, at 64 connections.
-    #[arg(long, value_enum, default_value_t = Store::Sled)]
-    store: Store,
+    #[arg(long, value_enum, default_value_t = Kind::Sled)]
+    store: Kind,
     /// Another build of lendpay, which is measured in turn with this one, such as the state before a change.
     #[arg(long, value_name = "PROGRAM")]
     beside: Option<PathBuf>,
@@ -59,9 +60,9 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let lab = Lab::new("bench", true)?;
     lab.needs("load")?;
     let results = match arguments.store {
-        Store::Postgres => postgres::measure(&lab, arguments)?,
-        Store::Sled if arguments.watching => watching::measure(&lab, arguments.rounds)?,
-        Store::Sled => measure(&lab, arguments)?,
+        Kind::Postgres => postgres::measure(&lab, arguments)?,
+        Kind::Sled if arguments.watching => watching::measure(&lab, arguments.rounds)?,
+        Kind::Sled => measure(&lab, arguments)?,
     };
     let (table, report) = (results.table(), lab.path("report.md"));
     print!("\n{table}");

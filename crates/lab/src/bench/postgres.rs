@@ -9,8 +9,9 @@ use crate::fill::{self, PARTNER, Pair};
 use crate::lab::Lab;
 use crate::load::{self, Cell, Job};
 use crate::server::Server;
+use crate::stores;
 use anyhow::{Context as _, anyhow, ensure};
-use lendpay_cluster::{Begin, Cluster};
+use lendpay_cluster::Cluster;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use tokio_postgres::types::ToSql;
@@ -32,7 +33,7 @@ const SERVERS: [&str; 3] = ["bare statements", "lendpay, one process", "lendpay,
 pub fn measure(lab: &Lab, arguments: &Arguments) -> anyhow::Result<Results> {
     let Arguments { rounds, seconds, .. } = *arguments;
     lab.needs("everyday")?;
-    let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
+    let cluster = stores::cluster();
     let labs = [lab.below("one")?, lab.below("two")?];
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let other = arguments.beside.as_deref().map(|program| labs[0].with(program));
@@ -74,8 +75,7 @@ fn serve(lab: &Lab, url: &str) -> anyhow::Result<Server> {
 
 /// The service on a database of its own that is full of offers; returns the database, the service, and a partner's key.
 fn start(lab: &Lab, cluster: &Cluster, offers: &[Pair]) -> anyhow::Result<(String, Server, String)> {
-    let url = cluster.database();
-    lab.lendpay(&["migrate", "--store", &url])?;
+    let url = stores::database(lab, cluster)?;
     let server = serve(lab, &url)?;
     let key = fill::fill(lab, &server, offers)?;
     cluster.sql(url.rsplit('/').next().context("a name")?, "VACUUM ANALYZE");

@@ -78,15 +78,15 @@ struct Back {
     leader: Duration,
     writes: Duration,
     longest: Duration,
-    made: Vec<Node>,
+    rebuilt: Vec<Node>,
 }
 
 impl std::fmt::Display for Back {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self { leader, writes, longest, made } = self;
+        let Self { leader, writes, longest, rebuilt } = self;
         write!(f, "a new leader after {leader:.1?}, writes {writes:.1?} later, none waited longer than {longest:.1?}")?;
-        if !made.is_empty() {
-            write!(f, "; standbys that had to be made anew: {made:?}")?;
+        if !rebuilt.is_empty() {
+            write!(f, "; standbys that had to be rebuilt: {rebuilt:?}")?;
         }
         Ok(())
     }
@@ -108,8 +108,8 @@ fn lose(patroni: &Patroni, fault: Fault, ledger: &Ledger, writers: &Writers, wri
     let writes = begin.elapsed() - leader;
     let longest = writers.hurry(false);
     patroni.heal(old, fault);
-    let made = patroni.wait_until_whole();
-    Ok(Back { leader, writes, longest, made })
+    let rebuilt = patroni.wait_until_whole();
+    Ok(Back { leader, writes, longest, rebuilt })
 }
 
 fn until(what: &str, writers: &Writers, done: impl Fn() -> Option<()>) -> anyhow::Result<()> {

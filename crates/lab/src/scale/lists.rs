@@ -8,8 +8,8 @@ use crate::bench::report::median;
 use crate::fill::{self, Pair};
 use crate::http::Operator;
 use crate::server::Server;
+use crate::stores::{Kind, Stores};
 use anyhow::Context as _;
-use lendpay_cluster::{Begin, Cluster};
 use std::time::Instant;
 
 /// How many offers, and buyers, the small store holds.
@@ -19,26 +19,21 @@ const SMALL: usize = 2 * OF_FEW;
 const ROUNDS: usize = 31;
 
 pub fn measure(place: &Place, many: usize) -> anyhow::Result<()> {
-    let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
     let files = [SMALL, many].map(|count| (count, place.lab.path(&format!("listed-{count}.ndjson"))));
     for (count, file) in &files {
         listed::write(file, *count)?;
     }
-    for kind in ["embedded store", "PostgreSQL"] {
+    for kind in [Kind::Sled, Kind::Postgres] {
+        let stores = Stores::start(kind);
+        let kind = stores.name();
         println!("\nlists, {kind}: {SMALL} offers and as many buyers, and {many} of each");
         let mut servers = Vec::new();
         for (count, file) in &files {
-            let store = if kind == "PostgreSQL" {
-                let url = cluster.database();
-                place.lab.lendpay(&["migrate", "--store", &url])?;
-                url
-            } else {
-                place.lab.store(&format!("listed-{count}"))
-            };
+            let store = stores.empty(&place.lab, &format!("listed-{count}"))?;
             let begin = Instant::now();
             place.lab.lendpay(&["import", &file.display().to_string(), "--store", &store])?;
             println!("  import of {count}: {:.1} s", begin.elapsed().as_secs_f64());
-            if kind == "PostgreSQL" {
+            if let Some(cluster) = stores.cluster() {
                 cluster.sql(store.rsplit('/').next().context("a name")?, "VACUUM ANALYZE");
             }
             servers.push(place.lab.below(&format!("{kind}-{count}"))?.serve(&store, &["--cache", &place.cache])?);

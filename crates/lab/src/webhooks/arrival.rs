@@ -6,8 +6,8 @@ use crate::fill;
 use crate::http::{Connection, Operator};
 use crate::lab::Lab;
 use crate::server::Server;
+use crate::stores::Stores;
 use anyhow::{Context as _, bail, ensure};
-use lendpay_cluster::Cluster;
 use lendpay_receiver::{Behaviour, Receiver, judge};
 use std::net::SocketAddr;
 use std::sync::Mutex;
@@ -37,12 +37,12 @@ struct Endpoint {
 type Addresses = Mutex<[SocketAddr; 2]>;
 
 /// Causes events, kills the service meanwhile, and judges what arrived.
-pub fn run(lab: &Lab, cluster: Option<&Cluster>, arguments: &Arguments) -> anyhow::Result<()> {
+pub fn run(lab: &Lab, stores: &Stores, arguments: &Arguments) -> anyhow::Result<()> {
     let receiver = Receiver::start();
-    let place = Place::new(lab, cluster, &receiver)?;
+    let place = Place::new(lab, stores, &receiver)?;
     let mut server = place.serve()?;
     // On PostgreSQL another process serves endpoints too, until it is killed for good.
-    let mut other = cluster.is_some().then(|| place.serve()).transpose()?;
+    let mut other = stores.cluster().map(|_| place.serve()).transpose()?;
     let mut endpoints = Vec::new();
     let mut keys = Vec::new();
     for n in 0..arguments.endpoints {

@@ -7,8 +7,8 @@ use crate::fill;
 use crate::lab::Lab;
 use crate::load::{self, Job};
 use crate::server::Server;
+use crate::stores::Stores;
 use anyhow::ensure;
-use lendpay_cluster::Cluster;
 use lendpay_receiver::{Behaviour, Receiver};
 use std::time::{Duration, Instant};
 
@@ -36,13 +36,13 @@ const TIMES: usize = 4;
 const MEMORY: f64 = 16.0;
 
 /// Measures all three. Returns what is too much.
-pub fn run(lab: &Lab, cluster: Option<&Cluster>, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
+pub fn run(lab: &Lab, stores: &Stores, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
     let receiver = Receiver::start();
     let offers = fill::offers(FASTEST * arguments.seconds as usize * arguments.rounds);
     let mut services = Vec::new();
     for name in ["none", "others", "everything"] {
         let lab = lab.below(name)?;
-        let server = Place::new(&lab, cluster, &receiver)?.serve()?;
+        let server = Place::new(&lab, stores, &receiver)?.serve()?;
         let key = fill::fill(&lab, &server, &offers)?;
         services.push((lab, server, key));
     }

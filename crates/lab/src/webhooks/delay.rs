@@ -4,8 +4,8 @@ use super::service::{Place, endpoint};
 use crate::fill::{self, BUYERS};
 use crate::http::Connection;
 use crate::lab::Lab;
+use crate::stores::Stores;
 use anyhow::{Context as _, ensure};
-use lendpay_cluster::Cluster;
 use lendpay_receiver::{Behaviour, Receiver};
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -23,9 +23,9 @@ const MOST: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Creates buyers of all partners, and looks when they arrive. Returns what is too much.
-pub fn run(lab: &Lab, cluster: Option<&Cluster>, seconds: u32) -> anyhow::Result<Vec<String>> {
+pub fn run(lab: &Lab, stores: &Stores, seconds: u32) -> anyhow::Result<Vec<String>> {
     let (receiver, down) = (Receiver::start(), Receiver::start());
-    let mut server = Place::new(lab, cluster, &receiver)?.serve()?;
+    let mut server = Place::new(lab, stores, &receiver)?.serve()?;
     let mut keys = Vec::new();
     for n in 0..PARTNERS {
         let partner = format!("00000000-0000-4000-8000-{n:012}");

@@ -12,8 +12,8 @@ mod cost;
 mod delay;
 mod service;
 
-use crate::lab::{Lab, Store, Stores};
-use lendpay_cluster::{Begin, Cluster};
+use crate::lab::Lab;
+use crate::stores::Wanted;
 
 /// What is measured, and how much of it.
 #[derive(clap::Args)]
@@ -37,29 +37,27 @@ pub struct Arguments {
     #[arg(long)]
     unoptimized: bool,
     #[command(flatten)]
-    stores: Stores,
+    wanted: Wanted,
 }
 
 /// Measures on both stores; fails if an event is missing or something costs too much.
 pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let lab = Lab::new("webhooks", !arguments.unoptimized)?;
     lab.needs("everyday")?;
-    let cluster = Cluster::start(Begin::Empty, &["shared_buffers=512MB", "max_wal_size=4GB"]);
-    let stores =
-        || arguments.stores.named().map(|(store, name)| ((store == Store::Postgres).then_some(&cluster), name));
-    for (cluster, name) in stores() {
-        println!("\n{name}");
-        arrival::run(&lab, cluster, arguments)?;
+    let all = arguments.wanted.start();
+    for stores in &all {
+        println!("\n{}", stores.name());
+        arrival::run(&lab, stores, arguments)?;
     }
     if arguments.seconds == 0 {
         return Ok(());
     }
     lab.needs("load")?;
     let mut failed = Vec::new();
-    for (cluster, name) in stores() {
+    for stores in &all {
+        let name = stores.name();
         println!("\n{name}");
-        for complaint in [delay::run(&lab, cluster, arguments.seconds)?, cost::run(&lab, cluster, arguments)?].concat()
-        {
+        for complaint in [delay::run(&lab, stores, arguments.seconds)?, cost::run(&lab, stores, arguments)?].concat() {
             failed.push(format!("{name}: {complaint}"));
         }
     }

@@ -1,10 +1,10 @@
 //! The service with endpoints, on either store.
 
 use crate::http::Operator;
-use crate::lab::{self, Lab};
+use crate::lab::Lab;
 use crate::server::Server;
+use crate::stores::Stores;
 use anyhow::Context as _;
-use lendpay_cluster::Cluster;
 use lendpay_receiver::{Behaviour, Receiver};
 use serde_json::json;
 use std::fs;
@@ -22,18 +22,8 @@ pub struct Place {
 
 impl Place {
     /// An empty store. Endpoints are receivers on this machine; what they do not take is sent again each second.
-    pub fn new(lab: &Lab, cluster: Option<&Cluster>, receiver: &Receiver) -> anyhow::Result<Self> {
-        let store = match cluster {
-            Some(cluster) => {
-                let url = cluster.database();
-                lab.lendpay(&["migrate", "--store", &url])?;
-                url
-            }
-            None => {
-                lab::remove(&lab.path("data"))?;
-                lab.store("data")
-            }
-        };
+    pub fn new(lab: &Lab, stores: &Stores, receiver: &Receiver) -> anyhow::Result<Self> {
+        let store = stores.empty(lab, "data")?;
         let more = ["--ca", &text(receiver.authority()), "--secrets-key-file", &text(key_file(lab)?)]
             .into_iter()
             .chain(["--webhook-allow", "127.0.0.0/8", "--webhook-timeout", "2", "--webhook-retries", "1s/7d"])
