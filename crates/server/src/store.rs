@@ -20,6 +20,9 @@ pub trait Kept: Store {
     /// While more expiries are due, recording them rests so many times as long as it works, so that requests go on meanwhile.
     const EXPIRY_REST: u32 = 3;
 
+    /// How many times as much of processors as this process its store uses elsewhere.
+    const ELSEWHERE: u32 = 0;
+
     /// Is ready, with the reason, when the process has to end since its store cannot go on; never otherwise.
     fn failure(&self) -> impl Future<Output = String> + Send;
 
@@ -71,7 +74,10 @@ impl Kept for EmbeddedStore {
 
 impl Kept for PostgresStore {
     /// An expiry takes more work than in the embedded store, the database's included.
-    const EXPIRY_REST: u32 = 5;
+    const EXPIRY_REST: u32 = 7;
+
+    /// An accept takes about as much of the database.
+    const ELSEWHERE: u32 = 1;
 
     fn failure(&self) -> impl Future<Output = String> + Send {
         self.failure()

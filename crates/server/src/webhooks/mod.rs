@@ -25,9 +25,11 @@ pub use deliverer::Deliverer;
 
 use crate::outgoing;
 use crate::settings::{Sending, Trust, Webhooks};
+use crate::store::Kept;
 use lendpay_api::{Clock, WebhookSettings};
+use lendpay_domain::EndpointId;
 use lendpay_domain::webhook::Retries;
-use lendpay_domain::{EndpointId, Store};
+use pace::Pace;
 use rustix::process::setpriority_process;
 use sender::{Sender, system_lookup};
 use std::sync::Arc;
@@ -110,11 +112,11 @@ impl Delivery {
     }
 
     /// Serves the endpoints of a store from now on.
-    pub fn start<S: Store>(self, store: Arc<S>, clock: Arc<dyn Clock>) -> Running {
+    pub fn start<S: Kept>(self, store: Arc<S>, clock: Arc<dyn Clock>) -> Running {
         let Self { deliverer, changed, retries, threads, .. } = self;
         let stop = CancellationToken::new();
         let store = Asked { store, on: Handle::current() };
-        let worker = Worker::new(store, deliverer, clock, retries, changed).run(stop.clone());
+        let worker = Worker::new(store, deliverer, clock, retries, Pace::new(S::ELSEWHERE), changed).run(stop.clone());
         Running { stop, worker: threads.handle().spawn(worker), _threads: threads }
     }
 }

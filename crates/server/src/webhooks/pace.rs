@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 /// How often the clocks of the processors are read, and how long deliveries pause that have used too much.
 pub const PAUSE: Duration = Duration::from_millis(5);
 
-/// The part of the machine below which requests and deliveries together do not disturb each other.
+/// The part of the machine below which requests and deliveries together do not disturb each other. What a database does for the
+/// process counts as if it was done here.
 const FREE: f64 = 0.25;
 
 /// How much deliveries may always use, for what the rest of the process uses.
@@ -22,6 +23,8 @@ const SAVED: f64 = 0.02;
 pub struct Pace {
     /// How many processors may be used without yielding.
     free: f64,
+    /// How many times as much as the process the store uses elsewhere.
+    elsewhere: f64,
     read: Used,
     /// What may be used now, in seconds of a processor.
     credit: f64,
@@ -48,9 +51,14 @@ impl Used {
 }
 
 impl Pace {
-    pub fn new() -> Self {
+    /// Beside a store that uses so many times as much elsewhere as the process does here.
+    pub fn new(elsewhere: u32) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, Into::into);
-        Self { free: FREE * processors as f64, read: Used::now(), credit: SAVED }
+        Self::of(processors, elsewhere)
+    }
+
+    fn of(processors: usize, elsewhere: u32) -> Self {
+        Self { free: FREE * processors as f64, elsewhere: elsewhere.into(), read: Used::now(), credit: SAVED }
     }
 
     /// Whether the thread that asks, which delivers, may do more now.
@@ -69,7 +77,7 @@ impl Pace {
     /// In a time deliveries and the rest of the process have used so much.
     fn used(&mut self, time: Duration, others: Duration, own: Duration) {
         let others = others.as_secs_f64();
-        let may = (self.free * time.as_secs_f64() - others).max(SHARE * others);
+        let may = (self.free * time.as_secs_f64() - others * (1.0 + self.elsewhere)).max(SHARE * others);
         self.credit = (self.credit + may - own.as_secs_f64()).min(SAVED);
     }
 }
@@ -79,8 +87,8 @@ mod tests {
     use super::*;
 
     /// The part of a processor that deliveries get that want it all, beside others that use a part of two.
-    fn part(others: f64) -> f64 {
-        let mut pace = Pace { free: FREE * 2.0, read: Used::now(), credit: SAVED };
+    fn part(elsewhere: u32, others: f64) -> f64 {
+        let mut pace = Pace::of(2, elsewhere);
         let mut own = 0;
         for _ in 0..100_000 {
             let sends = pace.credit > 0.0;
@@ -93,7 +101,14 @@ mod tests {
     #[test]
     fn deliveries_get_what_is_left_of_a_part_and_else_a_share_of_what_others_use() {
         for (others, gets) in [(0.0, 0.5), (0.2, 0.3), (0.5, 0.025), (1.0, 0.05), (2.0, 0.1)] {
-            assert!((part(others) - gets).abs() < 0.01, "{others}: {}", part(others));
+            assert!((part(0, others) - gets).abs() < 0.01, "{others}: {}", part(0, others));
+        }
+    }
+
+    #[test]
+    fn what_a_database_does_for_others_counts() {
+        for (others, gets) in [(0.0, 0.5), (0.1, 0.3), (0.25, 0.0125), (0.4, 0.02)] {
+            assert!((part(1, others) - gets).abs() < 0.01, "{others}: {}", part(1, others));
         }
     }
 }

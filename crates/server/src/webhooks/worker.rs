@@ -92,6 +92,7 @@ impl<S: Store> Worker<S> {
         deliverer: Deliverer,
         clock: Arc<dyn Clock>,
         retries: Retries,
+        pace: Pace,
         changed: mpsc::Receiver<EndpointId>,
     ) -> Self {
         Self {
@@ -99,7 +100,7 @@ impl<S: Store> Worker<S> {
             deliverer,
             clock,
             retries,
-            pace: Pace::new(),
+            pace,
             holder: HolderId::new(uuid()),
             changed,
             served: HashMap::new(),

@@ -2,7 +2,7 @@
 
 use super::PostgresStore;
 use super::error::DbError;
-use super::rows::{self, micros};
+use super::rows::{self, Due, micros};
 use super::session::{Parameters, Session, columns};
 use super::statements as sql;
 use super::view::{Loading, Rows};
@@ -12,6 +12,10 @@ use lendpay_domain::query::DueCursor;
 use lendpay_domain::store::Answer;
 use lendpay_domain::{ApplicationId, OfferId, Timestamp};
 use uuid::Uuid;
+
+/// How many offers a transaction is for, at most: more than in the embedded store, since a transaction has round trips and a
+/// sync of its own, and no other command is decided with it.
+const TOGETHER: usize = 2 * ExpireOffers::TOGETHER;
 
 impl PostgresStore {
     /// Looks at offers that are due.
@@ -23,7 +27,7 @@ impl PostgresStore {
         stamp: impl Fn() -> Stamp,
     ) -> Answer<Option<DueCursor>> {
         // In one transaction.
-        let mut most = most.min(ExpireOffers::TOGETHER);
+        let mut most = most.min(TOGETHER);
         loop {
             match self.expire_together(after, now, most, &stamp).await {
                 // The offers go one by one, until the one that cannot be read is passed.
@@ -45,7 +49,7 @@ impl PostgresStore {
         let groups = &*self.groups;
         let session = Session::get(&groups.pool).await?;
         let mut due = take(&session, after, now, most).await?;
-        let next = due.last().copied().filter(|_| due.len() == most);
+        let next = due.last().map(|last| last.cursor).filter(|_| due.len() == most);
         let (mut work, _nobody_waits) = job(ExpireOffers::at(now, due.iter().map(offer_of), stamp), None);
         let mut reads = Reads::default();
         work.reads(&mut reads);
@@ -67,8 +71,7 @@ impl PostgresStore {
         if due.is_empty() {
             return Ok(next);
         }
-        let ids = columns!(due, |it| it.expiry_at, it.offer.application.uuid(), it.offer.offer.uuid());
-        session.run_for(sql::DELETE_DUE, due.len(), ids).await?;
+        session.change(sql::DELETE_DUE, due.len(), columns!(due, |it| &*it.place)).await?;
         groups.commit(session, &changes).await?;
         groups.health.works();
         groups.health.counters.decided(1);
@@ -76,17 +79,12 @@ impl PostgresStore {
     }
 }
 
-fn offer_of(due: &DueCursor) -> (ApplicationId, OfferId) {
-    (due.offer.application, due.offer.offer)
+const fn offer_of(due: &Due) -> (ApplicationId, OfferId) {
+    (due.cursor.offer.application, due.cursor.offer.offer)
 }
 
 /// Begins a transaction, and takes rows that are due and that nobody else has taken.
-async fn take(
-    session: &Session,
-    after: Option<DueCursor>,
-    now: Timestamp,
-    most: usize,
-) -> Result<Vec<DueCursor>, DbError> {
+async fn take(session: &Session, after: Option<DueCursor>, now: Timestamp, most: usize) -> Result<Vec<Due>, DbError> {
     let at = after.map(|after| after.expiry_at);
     let (application, offer) =
         after.map_or((Uuid::nil(), Uuid::nil()), |after| (after.offer.application.uuid(), after.offer.offer.uuid()));

@@ -239,12 +239,18 @@ fn change_row(row: &mut Reader<'_>) -> Read<ChangeRow> {
     Ok(ChangeRow { sequence, cause, event: subject.map(|subject| (partner, subject)) })
 }
 
-/// An offer and its expiry, to the microsecond.
-pub(super) fn due(row: &Row) -> Read<DueCursor> {
+/// A row of offers that are due: an offer and its expiry, to the microsecond.
+pub(super) struct Due {
+    pub(super) cursor: DueCursor,
+    /// Where the row is stored.
+    pub(super) place: String,
+}
+
+pub(super) fn due(row: &Row) -> Read<Due> {
     let mut row = Reader::new(row);
-    let (expiry_at, application, offer) = (row.get()?, row.get()?, row.get()?);
+    let (expiry_at, application, offer, place) = (row.get()?, row.get()?, row.get()?, row.get()?);
     let offer = OfferCursor { application: ApplicationId::new(application), offer: OfferId::new(offer) };
-    Ok(DueCursor { expiry_at, offer })
+    Ok(Due { cursor: DueCursor { expiry_at, offer }, place })
 }
 
 /// Whether changes wait for a sequence, and the last one that was given.

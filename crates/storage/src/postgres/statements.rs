@@ -127,13 +127,12 @@ statements! {
     /// One that has the offer and the moment already says the same.
     INSERT_DUE = "INSERT INTO offers_due SELECT * FROM unnest($1::timestamptz[], $2::uuid[], $3::uuid[]) \
          ON CONFLICT DO NOTHING";
-    /// Those that no other process has taken.
-    TAKE_DUE = "SELECT expiry_at, application_id, offer_id FROM offers_due \
+    /// Those that no other process has taken. Where they are stored is how they are found again: while they are held, and
+    /// nobody changes such a row, it stays there.
+    TAKE_DUE = "SELECT expiry_at, application_id, offer_id, ctid::text FROM offers_due \
          WHERE (expiry_at, application_id, offer_id) > (coalesce($1, '-infinity'::timestamptz), $2, $3) \
          AND expiry_at < $4 ORDER BY expiry_at, application_id, offer_id LIMIT $5 FOR UPDATE SKIP LOCKED";
-    DELETE_DUE = "DELETE FROM offers_due d USING unnest($1::timestamptz[], $2::uuid[], $3::uuid[]) \
-         AS k (expiry_at, application_id, offer_id) \
-         WHERE d.expiry_at = k.expiry_at AND d.application_id = k.application_id AND d.offer_id = k.offer_id";
+    DELETE_DUE = "DELETE FROM offers_due WHERE ctid = ANY ($1::text[]::tid[])";
     INSERT_BUYERS = "INSERT INTO buyers SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[])";
     INSERT_CHANGES = "INSERT INTO changes SELECT * FROM unnest($1::uuid[], $2::bigint[], $3::timestamptz[], \
          $4::timestamptz[], $5::smallint[], $6::text[], $7::uuid[], $8::uuid[], $9::uuid[], $10::uuid[], $11::text[], \
