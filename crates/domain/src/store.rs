@@ -23,6 +23,7 @@ use crate::{
 };
 use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 
 /// Why a store has no answer, as far as a caller must know. The store logs the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,6 +135,18 @@ pub trait Queries: Send + Sync + 'static {
     /// Events in order, with the history and the end that they belong to. A reader that passes the last sequence it saw
     /// misses none, as long as the history is the same.
     fn find_events(&self, query: FindEvents) -> impl Future<Output = Answer<EventPage>> + Send;
+
+    /// The same for a reader who wants the events of these partners: those of others, and of nobody, may be left out. A store
+    /// leaves them out if that is less work.
+    fn find_events_for(
+        &self,
+        after: u64,
+        limit: usize,
+        partners: Arc<[PartnerId]>,
+    ) -> impl Future<Output = Answer<EventPage>> + Send {
+        drop(partners);
+        self.find_events(FindEvents::all(after, limit))
+    }
 
     /// Waits until a change with a greater sequence than `after` can be read; may be ready earlier. All who wait share
     /// the looks that it takes, however many they are. `after` is [`EventPage::seen`]: changes that are no events count

@@ -35,12 +35,17 @@ const IDLE: usize = 500;
 const TIMES: usize = 4;
 const MEMORY: f64 = 16.0;
 
+/// What is measured: without endpoints, with those of others, and with one that gets everything.
+const SERVICES: [&str; 3] = ["none", "others", "everything"];
+const BESIDE_OTHERS: usize = 1;
+const EVERYTHING: usize = 2;
+
 /// Measures all three. Returns what is too much.
 pub fn run(lab: &Lab, stores: &Stores, arguments: &Arguments) -> anyhow::Result<Vec<String>> {
     let receiver = Receiver::start();
     let offers = fill::offers(FASTEST * arguments.seconds as usize * arguments.rounds);
     let mut services = Vec::new();
-    for name in ["none", "others", "everything"] {
+    for name in SERVICES {
         let lab = lab.below(name)?;
         let server = Place::new(&lab, stores, &receiver)?.serve()?;
         let key = fill::fill(&lab, &server, &offers)?;
@@ -48,27 +53,32 @@ pub fn run(lab: &Lab, stores: &Stores, arguments: &Arguments) -> anyhow::Result<
     }
     for n in 0..OTHERS {
         let partner = format!("00000000-0000-4000-9000-{n:012}");
-        let server = &services[1].1;
+        let server = &services[BESIDE_OTHERS].1;
         fill::partner(server, &partner)?;
         endpoint(server.operator, &receiver, &format!("other-{n}"), Some(&partner), Behaviour::Takes)?;
     }
-    endpoint(services[2].1.operator, &receiver, "everything", None, Behaviour::Takes)?;
+    endpoint(services[EVERYTHING].1.operator, &receiver, "everything", None, Behaviour::Takes)?;
     let (mut cpu, mut speed, mut accepted) = (Vec::new(), Vec::new(), 0);
-    for part in offers.chunks(offers.len() / arguments.rounds) {
-        let mut cells = Vec::new();
-        for (lab, server, key) in &services {
-            cells.push(load::drive(lab, server, key, Job::Accept, CONNECTIONS, part, arguments.seconds)?);
+    for (round, part) in offers.chunks(offers.len() / arguments.rounds).enumerate() {
+        let mut cells = [None; SERVICES.len()];
+        // Each begins in turn: whoever comes later finds a machine that has more to do in the background.
+        for n in (0..SERVICES.len()).map(|n| (n + round) % SERVICES.len()) {
+            let (lab, server, key) = &services[n];
+            let cell = load::drive(lab, server, key, Job::Accept, CONNECTIONS, part, arguments.seconds)?;
+            if n == EVERYTHING {
+                let meanwhile = receiver.taken("everything") - accepted;
+                accepted += cell.requests as usize;
+                let lag = arrived(&receiver, accepted)?.as_secs_f64();
+                println!("  {meanwhile} of {} events arrived meanwhile, the last {lag:.1} s later", cell.requests);
+            }
+            cells[n] = Some((cell.rps(), cell.cpu_us));
         }
-        cpu.push(cells[1].cpu_us / cells[0].cpu_us);
-        speed.push(cells[2].rps() / cells[0].rps());
-        let meanwhile = receiver.taken("everything") - accepted;
-        accepted += cells[2].requests as usize;
-        let lag = arrived(&receiver, accepted)?.as_secs_f64();
-        let [none, others, everything] = [0, 1, 2].map(|n| (cells[n].rps(), cells[n].cpu_us));
+        let [none, others, everything] = cells.map(|cell| cell.expect("each was measured"));
+        cpu.push(others.1 / none.1);
+        speed.push(everything.0 / none.0);
         println!(
             "  accepts a second and µs of the processor: none {none:.0?}, others {others:.0?}, everything {everything:.0?}"
         );
-        println!("  {meanwhile} of {} events arrived meanwhile, the last {lag:.1} s later", cells[2].requests);
     }
     let (cpu, speed) = (median(&mut cpu), median(&mut speed));
     println!("  beside {OTHERS} endpoints of others an accept takes {cpu:.3} of the processor's time");

@@ -6,7 +6,7 @@ use lendpay_domain::page::Window;
 use lendpay_domain::query::FindEvents;
 use lendpay_domain::store::Answer;
 use lendpay_domain::webhook::{Endpoint, FindEndpoints, Noted, State, Webhook};
-use lendpay_domain::{EndpointId, HolderId, Store};
+use lendpay_domain::{EndpointId, HolderId, PartnerId, Store};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::runtime::Handle;
@@ -68,11 +68,20 @@ impl<S: Store> Asked<S> {
         self.until_answered(|store| async move { store.find_events(query).await }).await
     }
 
-    /// The part of the log after a sequence, once there is one.
-    pub async fn new_events(&self, after: u64) -> EventPage {
+    /// The part of the log after a sequence; events of partners that are not wanted may be missing.
+    pub async fn events_for(&self, after: u64, wanted: Option<Arc<[PartnerId]>>) -> EventPage {
+        let Some(wanted) = wanted else { return self.events(FindEvents::all(after, EVENTS)).await };
+        let find = |store: Arc<S>| {
+            let wanted = Arc::clone(&wanted);
+            async move { store.find_events_for(after, EVENTS, wanted).await }
+        };
+        self.until_answered(find).await
+    }
+
+    /// Waits until there is something after a sequence, and leaves it a moment to become more.
+    pub async fn wait(&self, after: u64) {
         self.until_answered(|store| async move { store.wait_for_changes(after).await }).await;
         sleep(GATHER).await;
-        self.events(FindEvents::all(after, EVENTS)).await
     }
 
     /// An event that was there before.

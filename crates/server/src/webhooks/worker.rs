@@ -15,7 +15,8 @@ use lendpay_domain::event::EventPage;
 use lendpay_domain::webhook::course::Due;
 use lendpay_domain::webhook::{Attempt, HELD, Noted, Retries, State, Webhook};
 use lendpay_domain::{EndpointId, HolderId, PartnerId, Store, Timestamp};
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::mpsc;
@@ -29,6 +30,9 @@ const LOOK: Duration = Duration::from_secs(1);
 /// How many requests may be under way. An endpoint whose last one failed uses the first half only.
 const MOST: usize = 1_024;
 
+/// Of how many partners events are asked for by their ids.
+const NAMED: usize = 64;
+
 /// How long requests that are under way have when the service stops.
 const GRACE: Duration = Duration::from_secs(5);
 
@@ -36,8 +40,8 @@ const GRACE: Duration = Duration::from_secs(5);
 enum Done {
     /// Sent an event, or tried to.
     Sent { endpoint: EndpointId, run: u64, due: Due, attempt: Attempt, retry_after: Option<Duration> },
-    /// Read the log for all that are at its end.
-    Log { after: u64, page: EventPage },
+    /// Read the log for all that are at its end: the events of the partners that were wanted then, or everybody's.
+    Log { after: u64, wanted: Option<Arc<[PartnerId]>>, page: EventPage },
     /// Read the log for one.
     Past { endpoint: EndpointId, run: u64, page: EventPage },
     /// Looked at all endpoints.
@@ -61,7 +65,7 @@ pub struct Worker<S> {
     changed: mpsc::Receiver<EndpointId>,
     served: HashMap<EndpointId, Served>,
     /// Those that are served, by their owners.
-    owners: HashMap<Option<PartnerId>, BTreeSet<EndpointId>>,
+    owners: BTreeMap<Option<PartnerId>, BTreeSet<EndpointId>>,
     /// Until when endpoints are held.
     held: HashMap<EndpointId, Instant>,
     /// Those that are looked at, or are being disabled.
@@ -104,7 +108,7 @@ impl<S: Store> Worker<S> {
             holder: HolderId::new(uuid()),
             changed,
             served: HashMap::new(),
-            owners: HashMap::new(),
+            owners: BTreeMap::new(),
             held: HashMap::new(),
             finding: HashSet::new(),
             disabling: HashSet::new(),
@@ -175,9 +179,10 @@ impl<S: Store> Worker<S> {
                 self.in_flight -= 1;
                 self.sent(endpoint, run, due, attempt, retry_after);
             }
-            Done::Log { after, page } => {
+            Done::Log { after, wanted, page } => {
                 self.reading = false;
-                if self.head == Some(after) {
+                // An endpoint that is served only since may want what was left out: it is read again.
+                if self.head == Some(after) && wanted.is_none_or(|wanted| self.want_no_more_than(&wanted)) {
                     self.distribute(after, page);
                 }
             }
@@ -309,10 +314,22 @@ impl<S: Store> Worker<S> {
         self.left.extend(noted);
     }
 
+    /// Whose events are wanted, in order; `None` if everybody's, or those of too many to name them.
+    fn wanted(&self) -> Option<Arc<[PartnerId]>> {
+        if self.owners.len() > NAMED { None } else { self.owners.keys().copied().collect() }
+    }
+
+    fn want_no_more_than(&self, wanted: &[PartnerId]) -> bool {
+        self.owners.keys().all(|owner| owner.is_some_and(|owner| wanted.binary_search(&owner).is_ok()))
+    }
+
     fn forget(&mut self, id: EndpointId) -> Option<Served> {
         let served = self.served.remove(&id)?;
-        if let Some(of_owner) = self.owners.get_mut(&served.endpoint.owner.partner()) {
-            of_owner.remove(&id);
+        if let Entry::Occupied(mut owner) = self.owners.entry(served.endpoint.owner.partner()) {
+            owner.get_mut().remove(&id);
+            if owner.get().is_empty() {
+                owner.remove();
+            }
         }
         served.timer.map(|at| self.timers.remove(&(at, id)));
         if !self.served.values().any(|served| served.at_end) {

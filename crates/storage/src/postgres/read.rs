@@ -17,6 +17,7 @@ use lendpay_domain::query::{
 };
 use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use std::sync::Arc;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 use uuid::Uuid;
@@ -79,6 +80,47 @@ impl PostgresStore {
             }
         };
         asked.await.map(|()| health.works()).map_err(|error| health.noted(&error))
+    }
+
+    /// Events, those of some partners or of all.
+    async fn list_events(&self, query: FindEvents, partners: Option<Vec<Uuid>>) -> Answer<EventPage> {
+        let FindEvents { after, limit, filter } = query;
+        let EventFilter { types, application, offer, buyer, operation, from, until, .. } = filter;
+        let read = one_more(limit);
+        let numbered = if partners.is_none() && filter == EventFilter::default() { read } else { LOOKED_AT };
+        let more = self.number(usize::try_from(numbered).unwrap_or(usize::MAX)).await?.more;
+        // The statement leaves out what cannot be wanted; the filter decides.
+        let statuses = names(|status| types.contains_status(status));
+        let moves = Status::ALL.iter().filter(|status| types.contains_status(**status)).count();
+        let others = usize::try_from(types.bits().count_ones()) != Ok(moves);
+        let parameters: Parameters<'_> = &[
+            &i64::try_from(after).unwrap_or(i64::MAX),
+            &LOOKED_AT,
+            &read,
+            &partners,
+            &application.map(ApplicationId::uuid),
+            &offer.map(OfferId::uuid),
+            &buyer.map(BuyerId::uuid),
+            &operation.map(|operation| Uuid::from_bytes(operation.to_bytes())),
+            &statuses,
+            &others,
+            &from.map(micros),
+            &until.map(micros),
+        ];
+        let sql = match (operation, offer.is_some() || buyer.is_some()) {
+            (Some(_), _) => sql::LIST_EVENTS_OF_OPERATION,
+            (None, true) => sql::LIST_EVENTS_OF_SUBJECT,
+            (None, false) => sql::LIST_EVENTS,
+        };
+        let rows = self.read(sql, parameters).await?;
+        let EventRows { history, last, rows: found, number } =
+            rows::events(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))?;
+        let cut = is_full(&found, read) || number == Some(LOOKED_AT);
+        let found = found.into_iter().map(|(sequence, event)| (sequence, event.filter(|event| filter.wants(event))));
+        let page = part(found, limit, cut);
+        let end = last.max(after);
+        let next = page.next.or_else(|| more.then_some(end));
+        Ok(EventPage { history, last, seen: next.unwrap_or(end), events: page.items, next })
     }
 }
 
@@ -233,47 +275,17 @@ impl Queries for PostgresStore {
         Ok(found.map(|(id, stored)| stored.buyer(id)))
     }
 
-    async fn find_events(&self, FindEvents { after, limit, filter }: FindEvents) -> Answer<EventPage> {
-        let EventFilter { scope, types, application, offer, buyer, operation, from, until } = filter;
-        let read = one_more(limit);
-        let numbered = if filter == EventFilter::default() { read } else { LOOKED_AT };
-        let more = self.number(usize::try_from(numbered).unwrap_or(usize::MAX)).await?.more;
-        let partner = match scope {
+    async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
+        let partners = match query.filter.scope {
             Scope::All => None,
-            Scope::Partner(partner) => Some(partner.uuid()),
+            Scope::Partner(partner) => Some(vec![partner.uuid()]),
         };
-        // The statement leaves out what cannot be wanted; the filter decides.
-        let statuses = names(|status| types.contains_status(status));
-        let moves = Status::ALL.iter().filter(|status| types.contains_status(**status)).count();
-        let others = usize::try_from(types.bits().count_ones()) != Ok(moves);
-        let parameters: Parameters<'_> = &[
-            &i64::try_from(after).unwrap_or(i64::MAX),
-            &LOOKED_AT,
-            &read,
-            &partner,
-            &application.map(ApplicationId::uuid),
-            &offer.map(OfferId::uuid),
-            &buyer.map(BuyerId::uuid),
-            &operation.map(|operation| Uuid::from_bytes(operation.to_bytes())),
-            &statuses,
-            &others,
-            &from.map(micros),
-            &until.map(micros),
-        ];
-        let sql = match (operation, offer.is_some() || buyer.is_some()) {
-            (Some(_), _) => sql::LIST_EVENTS_OF_OPERATION,
-            (None, true) => sql::LIST_EVENTS_OF_SUBJECT,
-            (None, false) => sql::LIST_EVENTS,
-        };
-        let rows = self.read(sql, parameters).await?;
-        let EventRows { history, last, rows: found, number } =
-            rows::events(&rows).map_err(|damaged| self.groups.health.noted(&damaged.into()))?;
-        let cut = is_full(&found, read) || number == Some(LOOKED_AT);
-        let found = found.into_iter().map(|(sequence, event)| (sequence, event.filter(|event| filter.wants(event))));
-        let page = part(found, limit, cut);
-        let end = last.max(after);
-        let next = page.next.or_else(|| more.then_some(end));
-        Ok(EventPage { history, last, seen: next.unwrap_or(end), events: page.items, next })
+        self.list_events(query, partners).await
+    }
+
+    async fn find_events_for(&self, after: u64, limit: usize, partners: Arc<[PartnerId]>) -> Answer<EventPage> {
+        let partners = partners.iter().map(|partner| partner.uuid()).collect();
+        self.list_events(FindEvents::all(after, limit), Some(partners)).await
     }
 
     async fn wait_for_changes(&self, after: u64) -> Answer<()> {

@@ -64,7 +64,7 @@ macro_rules! list_events {
              (SELECT * FROM (SELECT ", change_columns!(), ", CASE WHEN offer_id IS NOT NULL \
               AND status IS DISTINCT FROM 'Offered' THEN body END AS body, row_number() OVER (ORDER BY sequence) AS n \
              FROM changes c WHERE ", $of, "sequence > $1 ORDER BY sequence LIMIT $2) AS c \
-             WHERE c.n = $2 OR ((c.partner_id IS NOT NULL OR c.endpoint_id IS NOT NULL) AND ($4::uuid IS NULL OR c.partner_id = $4) \
+             WHERE c.n = $2 OR ((c.partner_id IS NOT NULL OR c.endpoint_id IS NOT NULL) AND ($4::uuid[] IS NULL OR c.partner_id = ANY ($4)) \
              AND ($5::uuid IS NULL OR c.application_id = $5) AND ($6::uuid IS NULL OR c.offer_id = $6) \
              AND ($7::uuid IS NULL OR c.buyer_id = $7) AND ($8::uuid IS NULL OR c.operation_id = $8) \
              AND (c.status = ANY ($9::text[]) OR c.status IS NULL AND $10) \

@@ -1,11 +1,11 @@
 //! Events: in order, complete, each once.
 
 use super::samples::*;
-use lendpay_domain::Store;
 use lendpay_domain::command::{AddKey, PutApplication, PutPartner, RevokeKey, Stamp};
 use lendpay_domain::event::{Actor, Event, Subject};
 use lendpay_domain::life_cycle::Action;
 use lendpay_domain::query::{EventFilter, EventTypes, FindEvents};
+use lendpay_domain::{PartnerId, Store};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -196,4 +196,30 @@ pub async fn a_list_ends_only_when_it_holds_everything_that_was_done_before_it<S
         let done = 2 + (round + 1) * WRITERS * EACH;
         assert!(pages.last() >= Some(&done), "{pages:?}, {done} were done");
     }
+}
+
+pub async fn a_reader_for_some_partners_gets_all_of_their_events<S: Store>(store: &Arc<S>) {
+    for n in 1..4 {
+        with_partner(&**store, n).await;
+    }
+    for n in 0..60 {
+        store.run(creation(1 + n % 3, n, None, description(), 3)).await.expect("works");
+    }
+    let wanted: Arc<[PartnerId]> = [partner(1), partner(3)].into();
+    let of_wanted = |event: &Event| event.partner.is_some_and(|partner| wanted.contains(&partner));
+    let (mut after, mut found) = (0, Vec::new());
+    loop {
+        let page = store.find_events_for(after, 7, Arc::clone(&wanted)).await.expect("works");
+        assert!(page.events.len() <= 7 && page.seen >= after);
+        found.extend(page.events.into_iter().filter(of_wanted));
+        let Some(next) = page.next else {
+            assert_eq!(page.seen, page.last);
+            break;
+        };
+        assert_eq!(page.seen, next);
+        after = next;
+    }
+    let all = all_events(&**store).await;
+    assert_eq!(found, all.into_iter().filter(of_wanted).collect::<Vec<_>>());
+    assert!(found.len() > 40);
 }

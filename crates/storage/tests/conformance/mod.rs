@@ -87,6 +87,7 @@ macro_rules! cases {
             events::a_reader_beside_64_writers_gets_each_event_once
             events::whoever_waits_learns_of_each_change
             events::a_list_ends_only_when_it_holds_everything_that_was_done_before_it
+            events::a_reader_for_some_partners_gets_all_of_their_events
             expiries::what_is_due_expires_once_and_nothing_else_does
             expiries::an_accept_that_finds_an_expiry_leaves_nothing_to_record
             expiries::expiries_beside_accepts_of_the_same_offers

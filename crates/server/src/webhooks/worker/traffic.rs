@@ -20,11 +20,13 @@ impl<S: Store> Worker<S> {
     pub(super) fn read_log(&mut self) {
         let Some(after) = self.head.filter(|_| !self.reading) else { return };
         self.reading = true;
-        let (store, more) = (self.store.clone(), self.more);
+        let (store, more, wanted) = (self.store.clone(), self.more, self.wanted());
         self.work.spawn(async move {
-            let query = FindEvents::all(after, EVENTS);
-            let page = if more { store.events(query).await } else { store.new_events(after).await };
-            Done::Log { after, page }
+            if !more {
+                store.wait(after).await;
+            }
+            let page = store.events_for(after, wanted.clone()).await;
+            Done::Log { after, wanted, page }
         });
     }
 

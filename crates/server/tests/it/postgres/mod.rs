@@ -1,9 +1,9 @@
 //! The service on PostgreSQL: several processes on one database, and a database that goes away.
 
 mod backup;
+mod endpoints;
 mod failover;
 mod following;
-mod held;
 mod outages;
 mod start;
 mod tls;
