@@ -314,3 +314,10 @@ fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {
         }
     }
 }
+
+/// Nothing of the bank account of a sample's buyer, in full or masked. Its last four digits alone may be a part of an id.
+pub fn holds_no_bank_detail(answer: &Value) {
+    let text = answer.to_string();
+    let details = ["20201555", "55779911", "\"5555\"", "*"];
+    assert!(!details.iter().any(|detail| text.contains(detail)), "{text}");
+}
