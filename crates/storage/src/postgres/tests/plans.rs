@@ -81,10 +81,11 @@ fn lists() -> Vec<List> {
         let parameters = format!("{first}, FROM, {page}, 'number 7', {walk}, {last}");
         add(sql::LIST_BUYERS_BY_NUMBER, parameters, "buyers_by_number", page);
     }
-    // Partner, application, offer, buyer, operation, statuses, other types, from, until.
+    // Partners, application, offer, buyer, operation, statuses, other types, from, until.
     let all = ["NULL", "NULL", "NULL", "NULL", "NULL", every, "true", "NULL", "NULL"];
     let filters = [
-        (0, "PARTNER", walk),
+        (0, "ARRAY[PARTNER]", walk),
+        (0, "ARRAY[PARTNER, md5('p8')::uuid, md5('none')::uuid]", walk),
         (1, "md5('a7')::uuid", walk),
         (5, "'{Archived}'", walk),
         (6, "false", page),
