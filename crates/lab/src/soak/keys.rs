@@ -1,10 +1,12 @@
 //! Keys that come and go while they are in use.
 
 use super::Shared;
+use super::worker::well_formed;
 use crate::fill::{self, PARTNER};
-use crate::http::Operator;
+use crate::http::{Answer, Connection, Operator};
 use crate::ledger::locked;
 use crate::server::Server;
+use anyhow::ensure;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,9 +21,9 @@ const PERIOD: Duration = Duration::from_millis(500);
 pub struct Key {
     key: fill::Key,
     /// Its revocation was asked for: it may be refused from now on.
-    pub leaving: AtomicBool,
+    leaving: AtomicBool,
     /// Its revocation was acknowledged: it must be refused from now on.
-    pub gone: AtomicBool,
+    gone: AtomicBool,
 }
 
 impl Key {
@@ -31,6 +33,31 @@ impl Key {
 
     pub fn text(&self) -> &str {
         &self.key.text
+    }
+
+    /// Posts with it. None if it was refused, as it may be once its revocation was asked for: with 401, or with 429 while
+    /// the client's address has sent too many wrong keys.
+    pub fn post(
+        &self,
+        connection: &mut Connection,
+        path: &str,
+        more: &[(&str, &str)],
+        body: &[u8],
+    ) -> anyhow::Result<Option<Answer>> {
+        let must_be_refused = self.gone.load(Ordering::SeqCst);
+        let answer = connection.post(self.text(), path, more, body)?;
+        let refused = matches!(answer.status, 401 | 429);
+        ensure!(refused || !must_be_refused, "a revoked key was let in");
+        ensure!(
+            !refused || self.leaving.load(Ordering::SeqCst),
+            "a key was refused: {} {}",
+            answer.status,
+            answer.body
+        );
+        if answer.status >= 300 {
+            well_formed(path, &answer)?;
+        }
+        Ok((!refused).then_some(answer))
     }
 }
 

@@ -67,16 +67,8 @@ impl<'a> Worker<'a> {
         more: &[(&str, &str)],
         body: &[u8],
     ) -> anyhow::Result<Option<Answer>> {
-        let must_be_refused = key.gone.load(Ordering::SeqCst);
-        let answer = self.connection.post(key.text(), path, more, body)?;
         self.shared.requests.fetch_add(1, Ordering::Relaxed);
-        let refused = matches!(answer.status, 401 | 429);
-        ensure!(refused || !must_be_refused, "a revoked key was let in");
-        ensure!(!refused || key.leaving.load(Ordering::SeqCst), "a key was refused: {} {}", answer.status, answer.body);
-        if answer.status >= 300 {
-            well_formed(path, &answer)?;
-        }
-        Ok((!refused).then_some(answer))
+        key.post(&mut self.connection, path, more, body)
     }
 
     fn accept(&mut self) -> anyhow::Result<()> {
@@ -176,7 +168,7 @@ impl<'a> Worker<'a> {
 }
 
 /// Whether an error has the contract's members (2.6).
-fn well_formed(path: &str, answer: &Answer) -> anyhow::Result<()> {
+pub fn well_formed(path: &str, answer: &Answer) -> anyhow::Result<()> {
     let Answer { status, body, .. } = answer;
     let texts = ["title", "message", "date", "operationId"].iter().all(|name| body[name].is_string());
     let lending = body.get("errorCode").is_some_and(Value::is_string);
