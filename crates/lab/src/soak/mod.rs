@@ -60,7 +60,7 @@ const CACHE: &str = "32";
 const CONNECTIONS: usize = 1_024;
 
 /// Which part of the time goes by before the attack begins.
-const BEFORE_ATTACK: f64 = 0.2;
+const BEFORE_ATTACK: f64 = 0.25;
 
 /// A limit that is on, and that nobody meets.
 const RATE_LIMIT: &str = "1000000000/1s";

@@ -19,8 +19,9 @@ const UNSENT: usize = 20 * 1024 * 1024;
 /// Answers below this size are not counted.
 const SMALL: usize = 4 * 1024;
 
-/// How many busy connections are passed over to find one that can make room. They are looked at last next time, so this
-/// bounds the time of one search, not its success in the end.
+/// How many busy connections are passed over to find an idle one. They are looked at last next time, so this bounds the time of
+/// one search, not its success in the end. Those that had made no request when they were looked at last are passed over without
+/// a bound: that happens to each of them once, and the ones that are silent still come after them.
 const BUSY: usize = 64;
 
 /// The slots of a listener.
@@ -103,7 +104,8 @@ impl ConnectionSlots {
             }
             // What has a new rank has made a request since it was looked at; a busy one would be idle from now on.
             holder.rank = rank.unwrap_or_else(|| {
-                busy += 1;
+                let (requested, _) = noted;
+                busy += usize::from(requested);
                 (true, Instant::now())
             });
             let renewed = (holder.rank, id);
@@ -243,6 +245,17 @@ mod tests {
         assert!(!busy.activity.displaced.is_cancelled());
         drop([silent, late, early]);
         assert_eq!((slots.taken(), slots.displaced.load(Ordering::Relaxed)), (4, 3));
+    }
+
+    #[test]
+    fn who_comes_next_gets_the_place_of_a_silent_one_however_many_are_busy() {
+        let slots = ConnectionSlots::new(4 * BUSY);
+        let address = |n: usize| format!("192.0.2.{}", n % 8);
+        let busy: Vec<_> = (0..2 * BUSY).map(|n| take(&slots, &address(n)).expect("a slot")).collect();
+        let _running: Vec<_> = busy.iter().map(|slot| slot.activity.run()).collect();
+        let silent: Vec<_> = (0..2 * BUSY).map(|n| take(&slots, &address(n)).expect("a slot")).collect();
+        let _next = take(&slots, "198.51.100.1").expect("room");
+        assert!(silent[0].activity.displaced.is_cancelled());
     }
 
     #[test]
