@@ -47,7 +47,7 @@ const STEPS: &[Step] = &[
         cargo(shell, &["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"])
     }),
     step("tests", |shell| cargo(shell, &["test", "--workspace", "--locked", "--no-fail-fast"])),
-    step("soak", |shell| cargo(shell, &["lab", "soak", "--seconds", "50", "--unoptimized"])),
+    step("soak", |shell| cargo(shell, &["lab", "soak", "--seconds", "30", "--unoptimized"])),
     step("documents", |shell| passed(openapi::bring_in_line(shell, &documents(), Mode::Check))),
     step("linters", |shell| passed(linters::check(shell))),
     step("alerts", |shell| passed(alerts::check(shell))),

@@ -6,8 +6,8 @@ use anyhow::ensure;
 use h2::client::Builder;
 use hyper::{Method, Request, StatusCode};
 
-/// How many connections there are at a time, and how many requests each has.
-const CONNECTIONS: usize = 20;
+/// How many connections there are at a time, one after the other in a round, and how many requests each has.
+const CONNECTIONS: u32 = 20;
 const STREAMS: usize = 32;
 
 /// As many fields as fit into 32 KiB by HTTP/2's own measure.
@@ -42,10 +42,10 @@ async fn round(shared: &Shared) -> anyhow::Result<()> {
             ensure!(answer.status() == wanted, "{path} in HTTP/2: {}", answer.status());
             held.push((answer, body, client.clone()));
         }
+        tokio::time::sleep(ROUND / CONNECTIONS).await;
         if shared.over() {
             return Ok(());
         }
     }
-    tokio::time::sleep(ROUND).await;
     Ok(())
 }
