@@ -136,8 +136,8 @@ pub trait Queries: Send + Sync + 'static {
     /// misses none, as long as the history is the same.
     fn find_events(&self, query: FindEvents) -> impl Future<Output = Answer<EventPage>> + Send;
 
-    /// The same for a reader who wants the events of these partners: those of others, and of nobody, may be left out. A store
-    /// leaves them out if that is less work.
+    /// The same for a reader who wants the events of these partners, which are in the order of their ids: events of others, and
+    /// of nobody, may be left out. A store leaves them out if that is less work.
     fn find_events_for(
         &self,
         after: u64,

@@ -5,6 +5,7 @@ use super::filters::{Filter, begin_of};
 use super::index::Table;
 use super::read::each_frame;
 use super::work::Work;
+use lendpay_domain::PartnerId;
 use lendpay_domain::change::Record;
 use lendpay_domain::event::{Event, EventPage};
 use lendpay_domain::query::{EventFilter, FindEvents};
@@ -13,6 +14,8 @@ use lendpay_domain::store::Answer;
 /// A page that is being read.
 struct Search<'a> {
     query: &'a FindEvents,
+    /// Whose events are wanted, in order of their ids; `None` if everybody's.
+    partners: Option<&'a [PartnerId]>,
     work: &'a mut Work,
     events: Vec<Event>,
     /// Up to here everything was looked at.
@@ -28,14 +31,20 @@ impl Search<'_> {
 }
 
 impl EmbeddedStore {
-    pub(super) async fn events(&self, query: &FindEvents, work: &mut Work) -> Answer<EventPage> {
+    /// With `partners`, events of others and of nobody may be left out.
+    pub(super) async fn events(
+        &self,
+        query: &FindEvents,
+        partners: Option<&[PartnerId]>,
+        work: &mut Work,
+    ) -> Answer<EventPage> {
         let FindEvents { after, filter: wanted, .. } = *query;
         // No sequence is as great as the greatest number.
         let first = after.saturating_add(1);
         // The end is read first: the position of a frame is noted before the end that includes it is published.
         let end = self.base.log.end();
         let mut at = self.look_up(|base| base.frame_of(first))?;
-        let mut search = Search { query, work, events: Vec::new(), seen: after, more: false };
+        let mut search = Search { query, partners, work, events: Vec::new(), seen: after, more: false };
         if wanted != EventFilter::default() {
             let mut filters = self.look_up(|base| base.filters_from(first))?;
             while !search.is_done()
@@ -75,6 +84,11 @@ impl EmbeddedStore {
                 }
                 while let Some((sequence, entry, _)) = frame.next()? {
                     search.work.entries += 1;
+                    // Before the entry is made a record: that is most of the work.
+                    let others = |owner| search.partners.is_some_and(|all| all.binary_search(&owner).is_err());
+                    if entry.change.partner().is_some_and(others) {
+                        continue;
+                    }
                     let event = entry.record(sequence).map(|record: Record| record.event())?;
                     if let Some(event) = event.filter(|event| sequence > after && wanted.wants(event)) {
                         if search.events.len() >= limit {

@@ -26,6 +26,7 @@ use lendpay_domain::query::{
 use lendpay_domain::store::{Answer, Queries, StoreError};
 use lendpay_domain::view::{StoredBuyer, StoredOffer, View as _, ViewError};
 use lendpay_domain::{ApplicationId, BuyerId, KeyId, OfferId, PartnerId, Timestamp};
+use std::sync::Arc;
 
 impl Queries for EmbeddedStore {
     async fn find_key(&self, hash: KeyHash) -> Answer<Option<KeyRecord>> {
@@ -95,7 +96,11 @@ impl Queries for EmbeddedStore {
     }
 
     async fn find_events(&self, query: FindEvents) -> Answer<EventPage> {
-        self.events(&query, &mut Work::default()).await
+        self.events(&query, None, &mut Work::default()).await
+    }
+
+    async fn find_events_for(&self, after: u64, limit: usize, partners: Arc<[PartnerId]>) -> Answer<EventPage> {
+        self.events(&FindEvents::all(after, limit), Some(&partners), &mut Work::default()).await
     }
 
     async fn wait_for_changes(&self, after: u64) -> Answer<()> {

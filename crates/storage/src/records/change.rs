@@ -157,6 +157,21 @@ impl From<OfferIds> for OfferKey {
     }
 }
 
+impl ChangeRecord<'_> {
+    /// The partner whose offer or buyer it changes, or reads.
+    pub(crate) fn partner(&self) -> Option<PartnerId> {
+        match self {
+            Self::OfferCreated { offer, .. }
+            | Self::TermsReplaced { offer, .. }
+            | Self::OfferMoved { offer, .. }
+            | Self::OfferMovedFor { offer, .. } => Some(offer.partner),
+            Self::BuyerCreated { partner, .. } | Self::BuyerRead { partner, .. } => Some(*partner),
+            _ => None,
+        }
+        .map(PartnerId::from_bytes)
+    }
+}
+
 impl<'a> From<&'a Change> for ChangeRecord<'a> {
     fn from(change: &'a Change) -> Self {
         match change {

@@ -73,7 +73,7 @@ impl Filled {
     async fn events(&self, filter: EventFilter) -> (EventPage, Work) {
         let mut work = Work::default();
         let query = FindEvents { after: 0, limit: 100, filter };
-        (self.store.events(&query, &mut work).await.expect("works"), work)
+        (self.store.events(&query, None, &mut work).await.expect("works"), work)
     }
 }
 
