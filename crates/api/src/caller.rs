@@ -115,7 +115,7 @@ impl Gate {
         let Some(limiter) = &self.limiter else { return known?.into(scope) };
         match known {
             Ok(known) => {
-                let (allowance, verdict) = limiter.count(known.caller.partner);
+                let (allowance, verdict) = limiter.count(known.caller.partner).await?;
                 context.set_allowance(allowance);
                 if verdict.is_err() {
                     self.turns.refuse(known.caller.partner, context.crowd()).await;

@@ -57,7 +57,7 @@ pub use operators::{BadOperatorList, NewOperatorKey, OperatorList, Operators};
 pub use partner_counts::{Counts, PartnerCounts};
 pub use partner_side::{PartnerSettings, counted_partner_side, partner_side};
 pub use random::{event_id, jitter, key_bits, span_id, uuid};
-pub use rate_limit::{BadRateLimit, RateLimit, network};
+pub use rate_limit::network;
 pub use refusal::refusal;
 pub use shell::{Arrival, Limits};
 pub use side::Side;

@@ -16,7 +16,7 @@ use crate::operations::list_buyers::ListBuyersApi;
 use crate::operations::list_events::ListEventsApi;
 use crate::operations::list_offers::ListOffersApi;
 use crate::operations::move_offer::Moves;
-use crate::rate_limit::{Limiter, RateLimit};
+use crate::rate_limit::Limiter;
 use crate::sandbox::{self, Sandbox};
 use crate::shell::{Limits, Routes, Shell};
 use crate::side::Side;
@@ -24,12 +24,13 @@ use crate::table::Table;
 use crate::tokens::OAuth;
 use crate::trace::Traces;
 use lendpay_domain::buyer_checks::BuyerChecks;
+use lendpay_domain::rate::{Leases, RateLimit};
 use lendpay_domain::store::{Calls, Commands, Queries};
 use poem::{Endpoint, EndpointExt as _, Request, Response, Route};
 use std::sync::Arc;
 
 /// What an operator may set.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct PartnerSettings {
     /// How much is asked of a buyer.
     pub buyer_checks: BuyerChecks,
@@ -41,6 +42,8 @@ pub struct PartnerSettings {
     pub oauth: Option<OAuth>,
     /// How often a partner may call; without it as often as it likes, and addresses may fail to authenticate likewise.
     pub rate_limit: Option<RateLimit>,
+    /// Where processes that share the store count a partner's requests together; without it this process counts alone.
+    pub leases: Option<Arc<dyn Leases>>,
     /// Who collects traces.
     pub traces: Option<Arc<dyn Traces>>,
     /// The readers that wait for events, shared with the operator's side.
@@ -94,7 +97,7 @@ pub fn counted_partner_side<S: Commands + Queries + Calls>(
     let (tokens, token_url) = settings.oauth.map(|oauth| (oauth.tokens, oauth.token_url)).unzip();
     let gate = Gate {
         tokens,
-        limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit))),
+        limiter: settings.rate_limit.map(|limit| Arc::new(Limiter::new(limit, settings.leases))),
         turns: Arc::default(),
         of_sandbox: side == Side::Sandbox,
     };

@@ -15,6 +15,7 @@
 //! | [`command`], [`view`] | commands and their decisions; what a decision may look at |
 //! | [`import`] | which records an import accepts |
 //! | [`webhook`] | endpoints that events are sent to, and how: order, retries, progress |
+//! | [`rate`] | how often a partner may call, and the port to what processes share of it |
 //! | [`store`], [`query`], [`page`] | the ports that stores implement; lists and their filters |
 //! | [`log`] | the port to a store's own log, for backups |
 //! | `testing` | samples and strategies for tests, behind a feature |
@@ -40,6 +41,7 @@ pub mod operator;
 pub mod page;
 pub mod partner;
 pub mod query;
+pub mod rate;
 pub mod store;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;

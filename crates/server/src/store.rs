@@ -6,6 +6,7 @@ use crate::settings::Common;
 use lendpay_domain::Store;
 use lendpay_domain::calls::Keeping;
 use lendpay_domain::log::Log;
+use lendpay_domain::rate::Leases;
 use lendpay_domain::store::Answer;
 use lendpay_storage::embedded::OpenReport;
 use lendpay_storage::{EmbeddedOptions, EmbeddedStore, PostgresAddress, PostgresOptions, PostgresStore, StoreStats};
@@ -28,6 +29,11 @@ pub trait Kept: Store {
 
     /// Why the store does not work, if it does not.
     fn failure_reason(&self) -> Option<String>;
+
+    /// Where a partner's requests are counted, if several processes may share the store.
+    fn leases(self: &Arc<Self>) -> Option<Arc<dyn Leases>> {
+        None
+    }
 
     /// Counters.
     fn stats(&self) -> StoreStats;
@@ -85,6 +91,10 @@ impl Kept for PostgresStore {
 
     fn failure_reason(&self) -> Option<String> {
         self.failure_reason()
+    }
+
+    fn leases(self: &Arc<Self>) -> Option<Arc<dyn Leases>> {
+        Some(Arc::clone(self) as _)
     }
 
     fn stats(&self) -> StoreStats {

@@ -2,7 +2,8 @@
 
 use crate::context::samples::{buyer, terms};
 use crate::context::{Answer, BUYERS, Context};
-use lendpay_api::{PartnerSettings, RateLimit};
+use lendpay_api::PartnerSettings;
+use lendpay_domain::rate::RateLimit;
 
 async fn limited(limit: &str) -> Context {
     let rate_limit: RateLimit = limit.parse().expect("a limit");

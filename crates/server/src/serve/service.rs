@@ -123,6 +123,7 @@ impl<S: Kept> Service<S> {
             public_url: settings.public_url.as_ref().map(ToString::to_string),
             oauth,
             rate_limit: settings.rate_limit,
+            leases: store.leases(),
             traces: traces.clone(),
             feed: Arc::clone(&feed),
             sandbox,

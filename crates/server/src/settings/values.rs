@@ -1,6 +1,6 @@
 //! Values of settings, read from text.
 
-use lendpay_api::{BadRateLimit, RateLimit};
+use lendpay_domain::rate::{BadRateLimit, RateLimit};
 use std::net::{SocketAddr, ToSocketAddrs as _};
 use std::time::Duration;
 use tracing_subscriber::filter::Targets;

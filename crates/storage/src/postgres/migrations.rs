@@ -17,7 +17,11 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-const STEPS: [&str; 24] = [
+/// The oldest version whose program can go on with these tables: what came after it only adds. Raise it to the version of a
+/// step that takes something away, or that an older program would write past.
+const OLDEST: i32 = 24;
+
+const STEPS: [&str; 25] = [
     "CREATE TABLE partners (
         partner_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -124,9 +128,17 @@ const STEPS: [&str; 24] = [
         holder uuid,
         held_until timestamptz
     )",
+    // What partners have used of their rate limit: all of it is back at `full_at`. It is not worth a sync, and a crash or a
+    // failover empties it.
+    "CREATE UNLOGGED TABLE rate_limits (
+        partner_id uuid NOT NULL PRIMARY KEY,
+        granted bigint NOT NULL,
+        full_at timestamptz NOT NULL
+    ) WITH (fillfactor = 50)",
 ];
 
-/// Brings a database up to the version of this program; returns how many steps that took.
+/// Brings a database up to the version of this program; returns how many steps that took. Older programs go on meanwhile and
+/// afterwards, back to [`OLDEST`].
 ///
 /// # Errors
 /// If the database cannot be used, or a newer program has been there.
@@ -138,13 +150,13 @@ pub async fn migrate(address: &PostgresAddress) -> Result<usize, OpenError> {
     let connection = connection.map_err(|error| unreachable(error.reason().to_owned()))?;
     let client = &connection.client;
     client.batch_execute(TABLE).await.map_err(failed)?;
-    let from = version(client).await.map_err(failed)?;
+    let from = version(client).await.map_err(failed)?.found;
     let Some(steps) = usize::try_from(from).ok().and_then(|from| STEPS.get(from..)) else {
         return Err(OpenError::Version { found: from, wanted: VERSION });
     };
     for (step, version) in steps.iter().zip(from + 1..) {
         // The insertion fails if somebody else is at the same step.
-        let both = format!("BEGIN; INSERT INTO lendpay_migrations VALUES ({version}, now()); {step}; COMMIT");
+        let both = format!("BEGIN; INSERT INTO lendpay_migrations VALUES ({version}, now(), {OLDEST}); {step}; COMMIT");
         client.batch_execute(&both).await.map_err(failed)?;
     }
     Ok(steps.len())
@@ -152,14 +164,32 @@ pub async fn migrate(address: &PostgresAddress) -> Result<usize, OpenError> {
 
 const TABLE: &str = "CREATE TABLE IF NOT EXISTS lendpay_migrations (
     version integer NOT NULL PRIMARY KEY,
-    applied_at timestamptz NOT NULL
+    applied_at timestamptz NOT NULL,
+    oldest integer NOT NULL
 )";
 
-/// The version that a database has; 0 if nothing of ours is there.
-pub(super) async fn version(client: &Client) -> Result<i32, tokio_postgres::Error> {
+/// What the tables of a database are.
+pub(super) struct Version {
+    /// Their version; 0 if nothing of ours is there.
+    pub(super) found: i32,
+    /// The oldest version whose program can go on with them.
+    oldest: i32,
+}
+
+impl Version {
+    /// Whether this program can work with them.
+    pub(super) const fn fits(&self) -> bool {
+        self.oldest <= VERSION && VERSION <= self.found
+    }
+}
+
+/// The version that a database has.
+pub(super) async fn version(client: &Client) -> Result<Version, tokio_postgres::Error> {
     let there = client.query_typed_one("SELECT to_regclass('lendpay_migrations') IS NOT NULL", &[]).await?;
     if !there.get::<_, bool>(0) {
-        return Ok(0);
+        return Ok(Version { found: 0, oldest: 0 });
     }
-    Ok(client.query_typed_one("SELECT coalesce(max(version), 0) FROM lendpay_migrations", &[]).await?.get(0))
+    let both = "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0) FROM lendpay_migrations";
+    let row = client.query_typed_one(both, &[]).await?;
+    Ok(Version { found: row.get(0), oldest: row.get(1) })
 }

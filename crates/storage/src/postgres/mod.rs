@@ -10,6 +10,7 @@
 //! | `group`, `view`, `write` | commands that go to the database together: the queue, the rows that are loaded, what is written |
 //! | `read`, `cache` | reads; keys and clients in memory |
 //! | `webhooks` | endpoints of webhooks, and which process serves which |
+//! | `rate` | requests that processes share |
 //! | `calls` | calls that changed nothing |
 //! | `due` | expiries that are due |
 //! | `numbering`, `order` | the sequences of changes |
@@ -29,6 +30,7 @@ mod numbering;
 mod order;
 mod pool;
 mod pooler;
+mod rate;
 mod read;
 mod rows;
 mod session;
@@ -89,7 +91,7 @@ impl Default for PostgresOptions {
 /// Why a database cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The tables are not those of this program.
+    /// The tables are older than this program, or so new that it cannot go on with them.
     #[error("{}", version_problem(*.found, *.wanted))]
     Version {
         /// The version of the tables; 0 if there are none.
@@ -152,7 +154,7 @@ impl PostgresStore {
     /// commands are refused.
     ///
     /// # Errors
-    /// If the tables are older or newer than this program, or TLS cannot be set up.
+    /// If the tables are older than this program or too new for it, or TLS cannot be set up.
     pub async fn open(address: &PostgresAddress, options: PostgresOptions) -> Result<Self, OpenError> {
         let health = Arc::new(Health::default());
         let pool = pool::pool(address, options, &health)?;

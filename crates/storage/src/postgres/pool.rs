@@ -154,18 +154,18 @@ impl managed::Manager for Manager {
             if !pooled {
                 connection.client.batch_execute(BY_INDEX).await?;
             }
-            let found = migrations::version(&connection.client).await?;
+            let version = migrations::version(&connection.client).await?;
             let row = connection.client.query_typed_one(sql::COMMITS_WAIT, &[]).await?;
-            Ok::<_, DbError>((pooled, found, row.try_get::<_, bool>(0)?))
+            Ok::<_, DbError>((pooled, version, row.try_get::<_, bool>(0)?))
         };
         let checked = tokio::time::timeout(self.step, check).await;
-        let (pooled, found, waits) =
+        let (pooled, version, waits) =
             checked.map_err(|_| DbError::Unavailable("the database does not answer".to_owned()))??;
         if pooled {
             connection.statements = None;
         }
-        let problem = if found != migrations::VERSION {
-            OpenError::Version { found, wanted: migrations::VERSION }
+        let problem = if !version.fits() {
+            OpenError::Version { found: version.found, wanted: migrations::VERSION }
         } else if !waits {
             OpenError::Asynchronous
         } else {

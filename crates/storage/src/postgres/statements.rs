@@ -196,6 +196,14 @@ statements! {
          WHERE w.endpoint_id = free.endpoint_id RETURNING w.endpoint_id";
     RELEASE_WEBHOOKS = "UPDATE webhooks SET holder = NULL WHERE holder = $1 RETURNING endpoint_id";
 
+    /// Of $4 requests each comes back after $3 seconds: takes $2 of them, or as many as are left.
+    LEASE_REQUESTS = "INSERT INTO rate_limits AS r (partner_id, granted, full_at) VALUES ($1, least($2::bigint, $4::bigint), \
+         statement_timestamp() + make_interval(secs => least($2, $4) * $3::float8)) \
+         ON CONFLICT (partner_id) DO UPDATE SET (granted, full_at) = \
+         (SELECT n, greatest(r.full_at, statement_timestamp()) + make_interval(secs => n * $3) FROM (SELECT greatest(0, \
+         least($2, $4, floor($4 - extract(epoch FROM r.full_at - statement_timestamp())::float8 / $3)))::bigint) AS of (n)) \
+         RETURNING granted, extract(epoch FROM full_at - statement_timestamp())::float8 AS full_in";
+
     /// Whether changes wait for a sequence, and the last one that was given.
     CHANGES_WAIT = "SELECT EXISTS (SELECT 1 FROM changes WHERE sequence IS NULL), last FROM change_counter WHERE one = 1";
     /// Holds everybody else who numbers, and nobody who writes.

@@ -5,9 +5,11 @@ mod endpoints;
 mod failover;
 mod following;
 mod outages;
+mod rate_limit;
 mod start;
 mod tls;
 mod two;
+mod upgrade;
 mod waits;
 
 use crate::operator::KEY;
@@ -41,7 +43,10 @@ impl Service {
     fn start_until(message: &str, store: &str, more: &[&str]) -> Self {
         let mut serve = command(BINARY);
         serve.args(["serve", "--listen", "127.0.0.1:0", "--store", store, "--operator-listen", "127.0.0.1:0"]);
-        serve.args(["--operator-key", KEY, "--rate-limit", "off", "--log", "info,lendpay::request=off"]).args(more);
+        serve.args(["--operator-key", KEY, "--log", "info,lendpay::request=off"]).args(more);
+        if !more.contains(&"--rate-limit") {
+            serve.args(["--rate-limit", "off"]);
+        }
         let mut process = Process::spawn(serve);
         let ready = process.wait_for(message);
         let text = |field: &str| ready[field].as_str().expect("an address").to_owned();

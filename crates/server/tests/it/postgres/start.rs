@@ -16,7 +16,9 @@ fn tables_that_are_missing_old_or_new_stop_the_start_with_advice() {
     migrated(empty.clone());
     assert!(run(&["migrate", "--store", &empty]).stderr.contains("up to date"));
     for (version, advice) in [(99, "a newer one"), (1, "run `lendpay migrate`")] {
-        let sql = format!("DELETE FROM lendpay_migrations; INSERT INTO lendpay_migrations VALUES ({version}, now())");
+        let sql = format!(
+            "DELETE FROM lendpay_migrations; INSERT INTO lendpay_migrations VALUES ({version}, now(), {version})"
+        );
         Cluster::shared().sql(&name, &sql);
         let ended = serve();
         assert_eq!(ended.status.code(), Some(1));
