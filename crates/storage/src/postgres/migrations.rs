@@ -138,7 +138,7 @@ const STEPS: [&str; 25] = [
 ];
 
 /// Brings a database up to the version of this program; returns how many steps that took. Older programs go on meanwhile and
-/// afterwards, back to [`OLDEST`].
+/// afterwards, unless a step takes away what they use.
 ///
 /// # Errors
 /// If the database cannot be used, or a newer program has been there.
