@@ -30,8 +30,10 @@ pub(super) struct Shared {
 }
 
 /// The requests of a partner.
-#[derive(Default)]
 struct Partner {
+    id: PartnerId,
+    limit: RateLimit,
+    leases: Arc<dyn Leases>,
     state: Mutex<State>,
     /// Held by whoever asks for a lease.
     asks: Arc<tokio::sync::Mutex<()>>,
@@ -85,6 +87,20 @@ impl State {
     }
 }
 
+impl Partner {
+    /// How many requests the process holds at most.
+    fn part(&self) -> u32 {
+        (self.limit.requests.get() / PART).max(1)
+    }
+
+    /// Asks for what lacks of a part. Only for who holds `asks`.
+    async fn ask(&self) {
+        let wanted = self.part() - locked(&self.state).held;
+        let lease = self.leases.lease(self.id, self.limit, wanted).await;
+        locked(&self.state).take(self.limit, wanted, lease, Instant::now());
+    }
+}
+
 impl Shared {
     pub(super) fn new(limit: RateLimit, leases: Arc<dyn Leases>) -> Self {
         Self { limit, leases, partners: Mutex::default() }
@@ -92,30 +108,17 @@ impl Shared {
 
     /// Takes a request of a partner into account. Fails if the store does.
     pub(super) async fn count(&self, id: PartnerId) -> Result<Counted, Failure> {
-        let partner = Arc::clone(locked(&self.partners).entry(id).or_default());
-        let most = (self.limit.requests.get() / PART).max(1);
+        let partner = self.partner(id);
         loop {
             let now = Instant::now();
-            let (counted, held, rests) = {
+            let (counted, is_low) = {
                 let mut state = locked(&partner.state);
-                (state.count(self.limit, now), state.held, state.rests(now).is_some())
-            };
-            let ask = || {
-                let (leases, limit, partner) = (Arc::clone(&self.leases), self.limit, Arc::clone(&partner));
-                async move {
-                    let wanted = most - held;
-                    let lease = leases.lease(id, limit, wanted).await;
-                    locked(&partner.state).take(limit, wanted, lease, Instant::now());
-                }
+                (state.count(self.limit, now), state.held < partner.part() / 2 && state.rests(now).is_none())
             };
             if let Some(counted) = counted {
-                if held < most / 2
-                    && !rests
-                    && let Ok(asks) = Arc::clone(&partner.asks).try_lock_owned()
-                {
-                    let ask = ask();
+                if is_low && let Ok(asks) = Arc::clone(&partner.asks).try_lock_owned() {
                     tokio::spawn(async move {
-                        ask.await;
+                        partner.ask().await;
                         drop(asks);
                     });
                 }
@@ -124,9 +127,17 @@ impl Shared {
             let _asks = partner.asks.lock().await;
             // Another may have asked meanwhile.
             if !locked(&partner.state).is_enough(Instant::now()) {
-                ask().await;
+                partner.ask().await;
             }
         }
+    }
+
+    fn partner(&self, id: PartnerId) -> Arc<Partner> {
+        let new = || {
+            let (limit, leases) = (self.limit, Arc::clone(&self.leases));
+            Arc::new(Partner { id, limit, leases, state: Mutex::default(), asks: Arc::default() })
+        };
+        Arc::clone(locked(&self.partners).entry(id).or_insert_with(new))
     }
 }
 

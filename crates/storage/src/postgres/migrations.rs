@@ -128,8 +128,8 @@ const STEPS: [&str; 25] = [
         holder uuid,
         held_until timestamptz
     )",
-    // What partners have used of their rate limit: all of it is back at `full_at`. It is not worth a sync, and a crash or a
-    // failover empties it.
+    // What partners have used of their rate limit: all of it is back at `full_at`. `granted` is what the last lease got, which
+    // its statement could not return otherwise. It is not worth a sync, and a crash or a failover empties it.
     "CREATE UNLOGGED TABLE rate_limits (
         partner_id uuid NOT NULL PRIMARY KEY,
         granted bigint NOT NULL,

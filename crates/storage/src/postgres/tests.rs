@@ -8,9 +8,15 @@ use lendpay_cluster::Cluster;
 use lendpay_domain::rate::{Leases as _, RateLimit};
 use lendpay_domain::testing::samples::partner;
 
-async fn migrated() -> tokio_postgres::Client {
+/// A database with tables.
+async fn tables() -> PostgresAddress {
     let address: PostgresAddress = Cluster::shared().database().parse().expect("an address");
     super::migrate(&address).await.expect("migrates");
+    address
+}
+
+async fn migrated() -> tokio_postgres::Client {
+    let address = tables().await;
     let (client, connection) = address.config.connect(tokio_postgres::NoTls).await.expect("connects");
     tokio::spawn(connection);
     client
@@ -34,9 +40,7 @@ async fn every_statement_has_the_types_that_the_program_reads_and_writes() {
 /// What is taken is gone for everybody, and no more is given than there is.
 #[tokio::test]
 async fn requests_are_leased_until_none_is_left() {
-    let address: PostgresAddress = Cluster::shared().database().parse().expect("an address");
-    super::migrate(&address).await.expect("migrates");
-    let store = PostgresStore::open(&address, PostgresOptions::default()).await.expect("opens");
+    let store = PostgresStore::open(&tables().await, PostgresOptions::default()).await.expect("opens");
     let limit: RateLimit = "10/1000s".parse().expect("a limit");
     let lease = async |n, want| {
         let lease = store.lease(partner(n), limit, want).await.expect("an answer");
