@@ -10,7 +10,7 @@
 //! row only. An offer's `expiry_at`, to the microsecond, is in its terms too: a list by expiry reads no others then. A change without a sequence of its own, from an import, has a negative one.
 
 use super::address::{PostgresAddress, chain};
-use super::{OpenError, PostgresOptions, pool};
+use super::{OpenError, PostgresOptions, pool, statements as sql};
 use std::sync::atomic::AtomicUsize;
 use tokio_postgres::Client;
 
@@ -189,7 +189,6 @@ pub(super) async fn version(client: &Client) -> Result<Version, tokio_postgres::
     if !there.get::<_, bool>(0) {
         return Ok(Version { found: 0, oldest: 0 });
     }
-    let both = "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0) FROM lendpay_migrations";
-    let row = client.query_typed_one(both, &[]).await?;
+    let row = client.query_typed_one(sql::TABLES_VERSION, &[]).await?;
     Ok(Version { found: row.get(0), oldest: row.get(1) })
 }

@@ -225,6 +225,7 @@ statements! {
          WHERE c.sequence > $1 ORDER BY c.sequence LIMIT $2"
     );
 
+    TABLES_VERSION = "SELECT coalesce(max(version), 0), coalesce(max(oldest), 0) FROM lendpay_migrations";
     IS_EMPTY = "SELECT NOT EXISTS (SELECT 1 FROM changes)";
     /// Whether it takes writes, and how many standbys a commit may wait for, as far as this user may see that.
     IS_WRITABLE = "SELECT NOT pg_is_in_recovery() AND current_setting('transaction_read_only') = 'off', \

@@ -1,6 +1,7 @@
 //! How the database reads lists: by an index, whatever they are narrowed by, and no more than a page may look at.
 
 use super::{migrated, statements as sql};
+use crate::postgres::pool::BY_INDEX;
 use lendpay_domain::page::ENTRIES;
 use tokio_postgres::{Client, SimpleQueryMessage};
 
@@ -124,8 +125,12 @@ async fn prepare(client: &Client, sql: &str, parameters: &str) {
 
 /// How the database reads a list, with what it did.
 async fn plan(client: &Client, parameters: &str) -> String {
-    let explain = format!("EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE list ({parameters})");
-    let lines = client.simple_query(&explain).await.expect("works").into_iter().filter_map(|message| match message {
+    explain(client, &format!("(ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF) EXECUTE list ({parameters})")).await
+}
+
+async fn explain(client: &Client, what: &str) -> String {
+    let rows = client.simple_query(&format!("EXPLAIN {what}")).await.expect("works");
+    let lines = rows.into_iter().filter_map(|message| match message {
         SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
         _ => None,
     });
@@ -158,5 +163,21 @@ async fn every_list_is_read_by_an_index_and_bounded() {
             assert!(!whole && most_rows(&plan) <= rows + 1, "{sql}\n{parameters}\n{plan}");
         }
         client.batch_execute("DEALLOCATE list").await.expect("works");
+    }
+}
+
+/// What a session turns off counts as so costly that the database would compile a plan with it, which takes some 300 ms.
+#[tokio::test]
+async fn no_plan_is_compiled() {
+    let client = migrated().await;
+    client.batch_execute(BY_INDEX).await.expect("works");
+    client.batch_execute("SET plan_cache_mode = force_generic_plan").await.expect("works");
+    for (name, sql) in sql::ALL {
+        let takes = client.prepare(sql).await.expect("prepares").params().len();
+        let parameters = if takes == 0 { String::new() } else { format!("({})", vec!["NULL"; takes].join(", ")) };
+        client.batch_execute(&format!("PREPARE statement AS {sql}")).await.expect("prepares");
+        let plan = explain(&client, &format!("EXECUTE statement {parameters}")).await;
+        assert!(!plan.contains("JIT"), "{name}\n{plan}");
+        client.batch_execute("DEALLOCATE statement").await.expect("works");
     }
 }
