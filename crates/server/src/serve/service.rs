@@ -19,7 +19,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 
@@ -81,7 +81,7 @@ pub struct Service<S> {
     stop_delay: Duration,
     feed: Arc<Feed>,
     /// Records expiries.
-    expiries: JoinHandle<Infallible>,
+    expiries: JoinSet<Infallible>,
     /// Set when the service is about to end.
     stopping: Arc<AtomicBool>,
 }
@@ -172,29 +172,40 @@ impl<S: Kept> Service<S> {
         };
         let operator = operator.map(start_operator).transpose()?;
         let webhooks = webhooks.map(|delivery| delivery.start(Arc::clone(&store), Arc::clone(&clock)));
-        let expiries = tokio::spawn(expiry::keep(Arc::clone(&store), clock));
+        let mut expiries = JoinSet::new();
+        expiries.spawn(expiry::keep(Arc::clone(&store), clock));
         let stop_delay = settings.stop_delay;
         Ok(Self { store, partners, operator, webhooks, signals, stop_delay, feed, expiries, stopping })
     }
 
-    /// Serves until a signal arrives or the store fails, then ends in order. Calls `works` once the store works.
+    /// Serves until a signal arrives, the store fails or a task has panicked, then ends in order. Calls `works` once the store
+    /// works.
     pub async fn run(mut self, works: impl Fn()) -> Result<(), String> {
+        let deliveries = async {
+            match &mut self.webhooks {
+                Some(webhooks) => webhooks.failure().await,
+                None => std::future::pending().await,
+            }
+        };
         let failure = tokio::select! {
             () = self.signals.received() => None,
-            reason = self.store.failure() => Some(reason),
+            reason = self.store.failure() => Some(Failure::Store(reason)),
+            _ = self.expiries.join_next() => Some(Failure::Task("recording expiries")),
+            () = deliveries => Some(Failure::Task("the delivery of webhooks")),
             never = wait_until_it_works(&*self.store, works) => match never {},
         };
+        let store_works = !matches!(failure, Some(Failure::Store(_)));
         // Whoever sends partners here learns it first. The operator's side ends last, and goes on saying so.
         self.stopping.store(true, Ordering::Relaxed);
         tracing::info!("stopping");
-        if failure.is_none() {
+        if store_works {
             tokio::select! {
                 () = sleep(self.stop_delay) => {}
                 () = self.signals.received() => {}
             }
         }
         self.feed.stop();
-        let end = Instant::now() + if failure.is_some() { FAILED_GRACE } else { GRACE };
+        let end = Instant::now() + if store_works { GRACE } else { FAILED_GRACE };
         let deliveries = async {
             if let Some(webhooks) = &mut self.webhooks {
                 webhooks.end(end).await;
@@ -205,14 +216,23 @@ impl<S: Kept> Service<S> {
         if let Some(operator) = self.operator {
             operator.end(end).await?;
         }
-        self.expiries.abort();
-        // It ends by nothing else.
-        let _ = self.expiries.await;
+        self.expiries.shutdown().await;
+        if store_works {
+            self.store.close().await.map_err(|error| format!("the store could not be closed: {error}"))?;
+        }
         match failure {
-            Some(reason) => Err(format!("the store has failed and the process ends: {reason}")),
-            None => self.store.close().await.map_err(|error| format!("the store could not be closed: {error}")),
+            None => Ok(()),
+            Some(Failure::Store(reason)) => Err(format!("the store has failed and the process ends: {reason}")),
+            Some(Failure::Task(task)) => Err(format!("{task} has panicked, which is a bug, and the process ends")),
         }
     }
+}
+
+/// Why the process has to end by itself.
+enum Failure {
+    Store(String),
+    /// A task that has panicked. The store works.
+    Task(&'static str),
 }
 
 /// Says once that the store works: a database may be away at the start.

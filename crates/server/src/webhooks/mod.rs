@@ -36,7 +36,7 @@ use std::sync::Arc;
 use store::Asked;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::mpsc;
-use tokio::task::JoinHandle;
+use tokio::task::JoinSet;
 use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 use worker::Worker;
@@ -76,7 +76,7 @@ pub struct Delivery {
 /// Delivery that runs.
 pub struct Running {
     stop: CancellationToken,
-    worker: JoinHandle<()>,
+    worker: JoinSet<()>,
     _threads: Threads,
 }
 
@@ -117,18 +117,47 @@ impl Delivery {
         let stop = CancellationToken::new();
         let store = Asked { store, on: Handle::current() };
         let worker = Worker::new(store, deliverer, clock, retries, Pace::new(S::ELSEWHERE), changed).run(stop.clone());
-        Running { stop, worker: threads.handle().spawn(worker), _threads: threads }
+        Running::begin(worker, stop, threads)
     }
 }
 
 impl Running {
+    fn begin(work: impl Future<Output = ()> + Send + 'static, stop: CancellationToken, threads: Threads) -> Self {
+        let mut worker = JoinSet::new();
+        worker.spawn_on(work, &threads.handle());
+        Self { stop, worker, _threads: threads }
+    }
+
+    /// Is ready if delivery ends by itself: by a panic.
+    pub async fn failure(&mut self) {
+        self.worker.join_next().await;
+    }
+
     /// Ends what is under way, and saves what was delivered. Tests of endpoints go on until this is dropped.
     pub async fn end(&mut self, end: Instant) {
         self.stop.cancel();
-        match timeout_at(end, &mut self.worker).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => tracing::error!(%error, "the delivery of webhooks had failed"),
+        match timeout_at(end, self.worker.join_next()).await {
+            Ok(None | Some(Ok(()))) => {}
+            Ok(Some(Err(error))) => tracing::error!(%error, "the delivery of webhooks had failed"),
             Err(_) => tracing::warn!("what webhooks delivered last could not be saved, and will be sent again"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    fn running(work: impl Future<Output = ()> + Send + 'static) -> Running {
+        let threads = Builder::new_multi_thread().worker_threads(1).build().expect("starts");
+        Running::begin(work, CancellationToken::new(), Threads(Some(threads)))
+    }
+
+    #[tokio::test]
+    async fn delivery_that_panics_is_noticed_and_ended_without_a_wait() {
+        let mut running = running(async { panic!("of the test") });
+        running.failure().await;
+        running.end(Instant::now() + Duration::from_secs(3_600)).await;
     }
 }
