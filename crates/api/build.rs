@@ -7,8 +7,8 @@ use pulldown_cmark::{CodeBlockKind, CowStr, Event, Options, Parser, Tag, TagEnd,
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Languages of samples: as a code block names them, and as readers do. Samples that follow each other are shown as one,
-/// in the language that the reader chooses.
+/// Languages of samples: as a code block names them, and as readers do. Samples that follow each other are shown as
+/// one, in the language that the reader chooses.
 const SAMPLES: [(&str, &str); 6] = [
     ("sh", "curl"),
     ("python", "Python"),

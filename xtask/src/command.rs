@@ -12,7 +12,8 @@ pub fn workspace() -> anyhow::Result<Shell> {
     Ok(shell)
 }
 
-/// Cargo. `cargo run` describes this package to us in variables; build scripts that watch them would run again each time.
+/// Cargo. `cargo run` describes this package to us in variables; build scripts that watch them would run again each
+/// time.
 pub fn cargo(shell: &Shell) -> Cmd<'_> {
     let names = std::env::vars_os().map(|(name, _)| name);
     let ours = names.filter(|name| {

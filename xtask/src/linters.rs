@@ -1,5 +1,5 @@
-//! Three judges of the documents: openapi-spec-validator says whether they are OpenAPI, Redocly and Spectral whether they
-//! are good OpenAPI, Spectral by OWASP's rules too. Warnings count: there are none.
+//! Three judges of the documents: openapi-spec-validator says whether they are OpenAPI, Redocly and Spectral whether
+//! they are good OpenAPI, Spectral by OWASP's rules too. Warnings count: there are none.
 
 use anyhow::ensure;
 use xshell::{Shell, cmd};

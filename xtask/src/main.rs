@@ -43,8 +43,8 @@ enum Chore {
     },
     /// Clients that are generated from openapi/partner.json into target/sdk/
     Sdk {
-        /// One of them, or a test of all: compiled at its strictest, with a program that calls the service with it. `package`
-        /// makes packages for Python, npm and Java in target/sdk/packages/
+        /// One of them, or a test of all: compiled at its strictest, with a program that calls the service with it.
+        /// `package` makes packages for Python, npm and Java in target/sdk/packages/
         #[arg(value_parser = sdk::names())]
         client: String,
     },
@@ -71,11 +71,12 @@ enum Chore {
     Tools { group: tools::Group },
     /// Runs what has to hold: formatting, lints, tests, documents, rustdoc, dependencies
     ///
-    /// Ends with a table of all steps, and with exit code 1 if one failed. Tools
-    /// that are missing are installed: those of Python, Node.js and Rust under target/tools, Debian packages only when run
-    /// as root (otherwise their names are printed). The first run takes some minutes more, since it builds cargo-deny.
+    /// Ends with a table of all steps, and with exit code 1 if one failed. Tools that are missing are installed: those
+    /// of Python, Node.js and Rust under target/tools, Debian packages only when run as root (otherwise their names are
+    /// printed). The first run takes some minutes more, since it builds cargo-deny.
     Test {
-        /// Everything that CI runs: also the attack by schemathesis, the walks in the browser, the guides and the generated clients
+        /// Everything that CI runs: also the attack by schemathesis, the walks in the browser, the guides and the
+        /// generated clients
         #[arg(long)]
         all: bool,
     },

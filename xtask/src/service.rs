@@ -18,7 +18,8 @@ use crate::command::cargo;
 /// The operator's key.
 pub const OPERATOR_KEY: &str = "operator-key-of-a-check-on-loopback";
 
-/// Asks again and again until there is an answer. A service may take a minute for what it does at once on an idle machine.
+/// Asks again and again until there is an answer. A service may take a minute for what it does at once on an idle
+/// machine.
 fn until<T>(complaint: &str, mut ask: impl FnMut() -> anyhow::Result<Option<T>>) -> anyhow::Result<T> {
     let end = Instant::now() + Duration::from_secs(60);
     loop {

@@ -175,8 +175,8 @@ pub fn rust_components(shell: &Shell) -> anyhow::Result<()> {
     Ok(cmd!(shell, "rustup component add rustfmt clippy").run()?)
 }
 
-/// cargo-deny of the pinned version with our configuration: the machine's, or one under target/tools, which is installed
-/// there in some minutes.
+/// cargo-deny of the pinned version with our configuration: the machine's, or one under target/tools, which is
+/// installed there in some minutes.
 pub fn cargo_deny(shell: &Shell) -> anyhow::Result<Cmd<'_>> {
     let folder = &folder(shell);
     let own = folder.join("bin/cargo-deny");

@@ -1,4 +1,5 @@
-//! The programs of the guide on webhooks: each is given requests that are signed, and some that are not as they should be.
+//! The programs of the guide on webhooks: each is given requests that are signed, and some that are not as they should
+//! be.
 
 use std::os::unix::fs::symlink;
 use std::time::{SystemTime, UNIX_EPOCH};

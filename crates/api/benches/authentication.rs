@@ -1,10 +1,11 @@
 //! What authentication costs: by API key, and by a token that was seen before. Run with
 //! `cargo bench -p lendpay-api --bench authentication`.
 //!
-//! Each kind of request goes through the whole partner side, on one thread, to an offer whose id is none: it is answered right
-//! after authentication, with nothing asked of the store but who calls. A request without credentials is answered even before,
-//! with an error of about the same size; what the others take more than that is their authentication. Kinds take turns, and
-//! the best round of each counts. Time is the thread's own on the CPU, so that other work on the machine matters little.
+//! Each kind of request goes through the whole partner side, on one thread, to an offer whose id is none: it is
+//! answered right after authentication, with nothing asked of the store but who calls. A request without credentials is
+//! answered even before, with an error of about the same size; what the others take more than that is their
+//! authentication. Kinds take turns, and the best round of each counts. Time is the thread's own on the CPU, so that
+//! other work on the machine matters little.
 
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair};
 use futures_util::FutureExt as _;

@@ -103,7 +103,8 @@ enum Rights {
 }
 
 impl Gate {
-    /// Checks credentials, then the rate, then the area and the scope (contract 2.6). Notes the partner, and what it has left.
+    /// Checks credentials, then the rate, then the area and the scope (contract 2.6). Notes the partner, and what it
+    /// has left.
     pub async fn admit<S: Commands + Queries>(
         &self,
         store: &S,

@@ -1,6 +1,7 @@
 //! The HTTP side: wire types, operations, authentication, errors, the outer shell and the OpenAPI documents.
 //!
-//! Knows the domain and its ports ([`store`](lendpay_domain::store)); knows no database, no file path and no environment.
+//! Knows the domain and its ports ([`store`](lendpay_domain::store)); knows no database, no file path and no
+//! environment.
 //!
 //! A request passes `shell` (request id, time and size limit, CORS, panics, log line), then an operation in
 //! `operations`. It authenticates through `caller` (keys) and `tokens` (OAuth 2.0), parses the request into a command

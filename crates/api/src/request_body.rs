@@ -91,8 +91,8 @@ impl RequestBody {
         Ok(bytes)
     }
 
-    /// Throws away what has arrived of a body that nobody has read, without waiting for more. True if that was all of it, so
-    /// that the connection can be used again.
+    /// Throws away what has arrived of a body that nobody has read, without waiting for more. True if that was all of
+    /// it, so that the connection can be used again.
     pub async fn discard(&self) -> bool {
         let Some(mut body) = self.take() else { return matches!(*self.state(), State::Read) };
         let (mut discarded, mut waited) = (0, false);

@@ -1,7 +1,7 @@
 //! The operations of a side by their address, beside its pages.
 //!
-//! The shell has found the address already. poem-openapi's own endpoint would look for it again, behind eight more layers:
-//! a tenth of all instructions of an accept.
+//! The shell has found the address already. poem-openapi's own endpoint would look for it again, behind eight more
+//! layers: a tenth of all instructions of an accept.
 
 use crate::context::Context;
 use crate::shell::Routes;

@@ -1,8 +1,8 @@
 //! How many requests of one partner are worked on at once.
 //!
-//! Threads take tasks in the order in which they became ready. Thousands of a partner's requests that are ready at once would
-//! delay everybody else's by all of them. So most of them wait here, where they are not ready; and those of a connection that
-//! comes back at once wait before they are read, so that they have cost nothing yet.
+//! Threads take tasks in the order in which they became ready. Thousands of a partner's requests that are ready at once
+//! would delay everybody else's by all of them. So most of them wait here, where they are not ready; and those of a
+//! connection that comes back at once wait before they are read, so that they have cost nothing yet.
 
 use crate::failure::Failure;
 use lendpay_domain::{PartnerId, StoreError};
@@ -20,7 +20,8 @@ const ALONE: usize = 256;
 /// How many while another partner calls too: the other waits for little.
 const BESIDE: usize = 16;
 
-/// For how long a partner's request counts as a call, and for how long its requests come in crowds once some had to wait.
+/// For how long a partner's request counts as a call, and for how long its requests come in crowds once some had to
+/// wait.
 const RECENT: Duration = Duration::from_secs(1);
 
 /// How long a request waits for its turn.
@@ -43,8 +44,8 @@ struct Partner {
 }
 
 impl Partner {
-    /// Whether its requests come in crowds: one waits now, or has waited recently. A client that sends a thousand requests
-    /// and reads a thousand answers leaves pauses in which none waits.
+    /// Whether its requests come in crowds: one waits now, or has waited recently. A client that sends a thousand
+    /// requests and reads a thousand answers leaves pauses in which none waits.
     fn is_crowded(&self, permits: u32) -> bool {
         let mut crowded = self.crowded.lock().unwrap_or_else(PoisonError::into_inner);
         if self.permits.available_permits() < permits as usize {
@@ -120,8 +121,8 @@ impl Crowd {
 }
 
 impl Turns {
-    /// Waits for the turn of a partner's request: those of one partner come in their order, and wait for no other's. `crowd`
-    /// is that of the request's connection.
+    /// Waits for the turn of a partner's request: those of one partner come in their order, and wait for no other's.
+    /// `crowd` is that of the request's connection.
     pub async fn take(&self, partner: PartnerId, crowd: Option<&Crowd>) -> Result<Turn, Failure> {
         let permits = if self.is_alone(partner) { 1 } else { ALONE / BESIDE };
         let permits = u32::try_from(permits).expect("a few");
@@ -149,8 +150,8 @@ impl Turns {
         Ok(turn)
     }
 
-    /// Holds back the answer to a request that is refused, in its turn: a partner that calls again at once is refused some
-    /// thousand times in a second, not tens of thousands of times.
+    /// Holds back the answer to a request that is refused, in its turn: a partner that calls again at once is refused
+    /// some thousand times in a second, not tens of thousands of times.
     pub async fn refuse(&self, partner: PartnerId, crowd: Option<&Crowd>) {
         if let Ok(_turn) = self.take(partner, crowd).await {
             tokio::time::sleep(REFUSAL).await;

@@ -1,7 +1,7 @@
 //! A throw-away PostgreSQL: made from the programs that are on the machine, gone with whoever started it.
 //!
-//! The programs are looked for in `PG_BIN`, then where Debian puts them. Root runs them as the user `postgres`, since they
-//! refuse root. Whatever fails here panics with what is missing: a test without its database must not pass.
+//! The programs are looked for in `PG_BIN`, then where Debian puts them. Root runs them as the user `postgres`, since
+//! they refuse root. Whatever fails here panics with what is missing: a test without its database must not pass.
 
 #![expect(
     clippy::missing_panics_doc,
@@ -41,8 +41,8 @@ pub enum Begin<'a> {
     Standby(&'a Cluster, &'a str),
 }
 
-/// For tests that need no durability: what is lost with the machine is not missed. Hundreds of databases would keep autovacuum
-/// busy.
+/// For tests that need no durability: what is lost with the machine is not missed. Hundreds of databases would keep
+/// autovacuum busy.
 const FAST: &[&str] = &["fsync=off", "full_page_writes=off", "autovacuum=off"];
 
 impl Cluster {
@@ -160,14 +160,15 @@ impl Cluster {
         assert_eq!(self.sql("postgres", "SELECT pg_promote(true)"), "t");
     }
 
-    /// Bounds how large a file may become, for the server and everything that it starts: what a disk without room does to it.
-    /// Without a number there is no bound.
+    /// Bounds how large a file may become, for the server and everything that it starts: what a disk without room does
+    /// to it. Without a number there is no bound.
     pub fn bound_files(&self, bytes: Option<u64>) {
         let bound = bytes.map_or("unlimited".to_owned(), |bytes| bytes.to_string());
         Self::each_process(&self.postmaster(), &format!("prlimit --pid $p --fsize={bound}:unlimited"));
     }
 
-    /// Runs a command of the shell for the server and each process that it has started. A child may end by itself meanwhile.
+    /// Runs a command of the shell for the server and each process that it has started. A child may end by itself
+    /// meanwhile.
     fn each_process(main: &str, command: &str) {
         let all = format!(
             "for p in {main} $(cat /proc/{main}/task/{main}/children); do {command} || [ ! -d /proc/$p ] || exit 1; done"
@@ -237,8 +238,8 @@ fn keep(directory: &Path, port: u16, settings: &[&str]) -> Child {
     keep_below_a_shell(directory, &server)
 }
 
-/// Starts a program below a shell that ends it and removes its directory when the shell's input ends, which it does with this
-/// process.
+/// Starts a program below a shell that ends it and removes its directory when the shell's input ends, which it does
+/// with this process.
 fn keep_below_a_shell(directory: &Path, program: &Command) -> Child {
     const SCRIPT: &str = r#"folder=$1; shift; "$@" >"$folder/log" 2>&1 </dev/null & server=$!
         read -r _; kill -TERM $server 2>/dev/null; kill -QUIT $server 2>/dev/null; wait $server; rm -rf "$folder""#;

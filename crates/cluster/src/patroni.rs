@@ -1,5 +1,5 @@
-//! Three throw-away PostgreSQL servers that Patroni keeps, and HAProxy in front of them, each in a network namespace of its own.
-//! Needs root.
+//! Three throw-away PostgreSQL servers that Patroni keeps, and HAProxy in front of them, each in a network namespace of
+//! its own. Needs root.
 
 use super::{answer, directory, other_user, programs};
 use std::fs::{self, File};
@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// A leader, a standby that each commit waits for, and another standby; commits wait while there is no such standby
-/// (`synchronous_mode_strict`). They are stopped and removed when this is dropped, or when the process ends in whatever way.
+/// (`synchronous_mode_strict`). They are stopped and removed when this is dropped, or when the process ends in whatever
+/// way.
 pub struct Patroni {
     directory: PathBuf,
     /// Waits for its input to end, and removes everything then.
@@ -103,8 +104,9 @@ impl Patroni {
         NODES.into_iter().filter(|node| Some(*node) != without).find(leads)
     }
 
-    /// Waits until there is a leader, both standbys follow it, and it waits for one of them. Returns the standbys that had to
-    /// be rebuilt for that, as an operator does: Patroni does not notice each standby that was ahead of a new leader.
+    /// Waits until there is a leader, both standbys follow it, and it waits for one of them. Returns the standbys that
+    /// had to be rebuilt for that, as an operator does: Patroni does not notice each standby that was ahead of a new
+    /// leader.
     pub fn wait_until_whole(&self) -> Vec<Node> {
         const FOLLOWERS: &str = "SELECT string_agg(application_name, ' '), bool_or(sync_state = 'sync') FROM pg_stat_replication WHERE state = 'streaming'";
         let mut rebuilt = Vec::new();
@@ -208,8 +210,9 @@ impl Node {
     }
 }
 
-/// The settings of a server: Patroni's own, but for the times. A leader counts as gone after 20 s, which is the least that
-/// Patroni allows. A new one has no standby to wait for until one finds it, by `loop_wait` and `wal_retrieve_retry_interval`.
+/// The settings of a server: Patroni's own, but for the times. A leader counts as gone after 20 s, which is the least
+/// that Patroni allows. A new one has no standby to wait for until one finds it, by `loop_wait` and
+/// `wal_retrieve_retry_interval`.
 fn settings(directory: &Path, node: Node) -> String {
     let (name, own, etcd, programs) = (node.name(), ip(node.0), ip(ETCD), programs());
     let (directory, programs) = (directory.display(), programs.display());
@@ -249,7 +252,8 @@ postgresql:
     )
 }
 
-/// The settings of HAProxy: who leads is asked of Patroni each second, and connections to whoever does not any more end.
+/// The settings of HAProxy: who leads is asked of Patroni each second, and connections to whoever does not any more
+/// end.
 fn proxy_settings() -> String {
     let servers = NODES.map(|node| format!("  server {} {}:5432 check port 8008\n", node.name(), ip(node.0))).concat();
     format!(
@@ -275,7 +279,8 @@ fn ip(host: usize) -> String {
     format!("10.213.77.{}", host + 1)
 }
 
-/// Sends a signal to whatever runs on a host: twice, since it may start something meanwhile, or something may end by itself.
+/// Sends a signal to whatever runs on a host: twice, since it may start something meanwhile, or something may end by
+/// itself.
 fn signal(host: usize, name: &str) {
     let once = format!(
         "for p in $(ip netns pids lendpay-{host}); do kill -{name} $p 2>/dev/null || [ ! -d /proc/$p ] || exit 1; done"

@@ -95,8 +95,8 @@ pub enum Subject {
 }
 
 impl Subject {
-    /// Every type of event. Those of partners, keys, applications and webhooks, and of what operators read, are for operators
-    /// only (contract 2.14).
+    /// Every type of event. Those of partners, keys, applications and webhooks, and of what operators read, are for
+    /// operators only (contract 2.14).
     pub const TYPES: [&'static str; 22] = [
         "offer.created",
         "offer.accepted",

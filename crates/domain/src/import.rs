@@ -291,7 +291,8 @@ impl Admission {
         }
     }
 
-    /// The progress of deliveries. A merge gives other sequences, so that progress of another store means nothing there.
+    /// The progress of deliveries. A merge gives other sequences, so that progress of another store means nothing
+    /// there.
     fn progress<V: View>(&self, all: &[Noted], view: &V) -> Admit {
         for noted in all {
             if noted.cursor >= SEQUENCE_LIMIT {

@@ -96,8 +96,8 @@ impl ApiKey {
     /// What every key begins with, so that people and secret scanners recognise one.
     pub const PREFIX: &'static str = "lendpay_";
 
-    /// What the keys of a sandbox begin with, which anybody may know (contract 2.16). Services that are no sandbox refuse
-    /// them, also if their hashes got into a store by an import.
+    /// What the keys of a sandbox begin with, which anybody may know (contract 2.16). Services that are no sandbox
+    /// refuse them, also if their hashes got into a store by an import.
     pub const SANDBOX_PREFIX: &'static str = "lendpay_sandbox_";
 
     /// Makes a key of 256 random bits: the prefix and 64 hex digits.

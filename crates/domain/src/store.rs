@@ -59,7 +59,8 @@ pub trait Commands: Send + Sync + 'static {
     /// Decides a command, keeps its changes, and answers when they are durable.
     fn run<C: Command>(&self, command: C) -> impl Future<Output = Answer<C::Outcome>> + Send;
 
-    /// Runs [`ExpireOffers`](crate::command::ExpireOffers) for up to about `most` offers whose expiry has come by the moment
+    /// Runs [`ExpireOffers`](crate::command::ExpireOffers) for up to about `most` offers whose expiry has come by the
+    /// moment
     /// `now`: for the first in the order of their expiry, after a place in it. Returns after where to go on, if there may be more. A
     /// store finds what is due by an index, within a tenth of a second of the expiry, and may look at an offer again.
     /// Processes that share a store share the work. `stamp` makes stamps for the moment.
@@ -91,8 +92,8 @@ pub trait Queries: Send + Sync + 'static {
         window: Window<KeyId>,
     ) -> impl Future<Output = Answer<Option<Page<KeyInUse, KeyId>>>> + Send;
 
-    /// The key with this id, valid or not, of whichever partner. Keys of two partners have the same id only if an import
-    /// says so; then it is that of the partner whose id comes first.
+    /// The key with this id, valid or not, of whichever partner. Keys of two partners have the same id only if an
+    /// import says so; then it is that of the partner whose id comes first.
     fn key_with_id(&self, id: KeyId) -> impl Future<Output = Answer<Option<KeyInUse>>> + Send;
 
     /// The partner with this client id at the authorization server. Asked for each request with a token: a store does
@@ -136,8 +137,8 @@ pub trait Queries: Send + Sync + 'static {
     /// misses none, as long as the history is the same.
     fn find_events(&self, query: FindEvents) -> impl Future<Output = Answer<EventPage>> + Send;
 
-    /// The same for a reader who wants the events of these partners, which are in the order of their ids: events of others, and
-    /// of nobody, may be left out. A store leaves them out if that is less work.
+    /// The same for a reader who wants the events of these partners, which are in the order of their ids: events of
+    /// others, and of nobody, may be left out. A store leaves them out if that is less work.
     fn find_events_for(
         &self,
         after: u64,
@@ -192,8 +193,8 @@ pub trait Webhooks: Send + Sync + 'static {
     /// An endpoint, with the progress of its delivery.
     fn find_webhook(&self, id: EndpointId) -> impl Future<Output = Answer<Option<Webhook>>> + Send;
 
-    /// Of some endpoints, which this process serves from now on for [`HELD`](crate::webhook::HELD): those that it serves
-    /// already, and those that nobody does. A store for one process gives it all.
+    /// Of some endpoints, which this process serves from now on for [`HELD`](crate::webhook::HELD): those that it
+    /// serves already, and those that nobody does. A store for one process gives it all.
     fn hold(
         &self,
         holder: HolderId,

@@ -71,8 +71,8 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Which part of the accepts remains, and after how many seconds all have expired. The accepts before and after it count alike: a
-/// disk and a database that has just been filled become slower or faster by themselves.
+/// Which part of the accepts remains, and after how many seconds all have expired. The accepts before and after it
+/// count alike: a disk and a database that has just been filled become slower or faster by themselves.
 fn measure(lab: &Lab, server: &Server, arguments: &Arguments) -> anyhow::Result<(f64, f64)> {
     let offers = fill::offers(arguments.offers + arguments.due);
     let (due, others) = offers.split_at(arguments.due);

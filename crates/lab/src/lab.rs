@@ -24,8 +24,8 @@ impl Lab {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).context("no workspace")?.to_owned();
         let shell = shell(&root)?;
         let (profile, place) = if shipped { ("dist", "dist") } else { ("dev", "debug") };
-        // Always the same packages: with others, dependencies have other features and are compiled again. As tests build it,
-        // the lab is this program, which runs.
+        // Always the same packages: with others, dependencies have other features and are compiled again. As tests
+        // build it, the lab is this program, which runs.
         let lab: &[_] = if shipped { &["--package", "lendpay-lab"] } else { &[] };
         let packages = ["--package", "lendpay"].iter().chain(lab);
         without_ours(cmd!(shell, "cargo build --quiet --locked --profile {profile} {packages...}")).run()?;

@@ -134,8 +134,8 @@ impl Ledger {
         self.acknowledged.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Asks the service for everything since a page: repetitions must be answered as the first time, and terms be the last
-    /// ones. Returns how much that was.
+    /// Asks the service for everything since a page: repetitions must be answered as the first time, and terms be the
+    /// last ones. Returns how much that was.
     pub fn check_answers(&self, server: &Server, key: &str, since: Page) -> anyhow::Result<usize> {
         let (mut partner, mut operator) = (Connection::new(server.partner), Operator::new(server.operator));
         let (accepted, buyers) = (locked(&self.accepted), locked(&self.buyers));
@@ -169,8 +169,8 @@ impl Ledger {
         Ok(count)
     }
 
-    /// Looks for everything in an export of the stopped store: each accepted offer was accepted once, at the time that was
-    /// said, and each buyer was created once.
+    /// Looks for everything in an export of the stopped store: each accepted offer was accepted once, at the time that
+    /// was said, and each buyer was created once.
     pub fn check_export(&self, lab: &Lab, store: &str) -> anyhow::Result<String> {
         let file = lab.path("export.ndjson");
         lab.lendpay(&["export", &file.display().to_string(), "--store", store])?;

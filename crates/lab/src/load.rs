@@ -93,8 +93,8 @@ pub fn buyer(n: u32) -> String {
     )
 }
 
-/// Sends the requests of some lines, one `METHOD path body` each, either once or from the beginning again. Runs wrk: one
-/// thread, which is enough for two cores, keep-alive connections, a closed loop.
+/// Sends the requests of some lines, one `METHOD path body` each, either once or from the beginning again. Runs wrk:
+/// one thread, which is enough for two cores, keep-alive connections, a closed loop.
 pub fn wrk(
     lab: &Lab,
     address: SocketAddr,

@@ -43,26 +43,28 @@ use std::process::ExitCode;
 enum Experiment {
     /// Measures throughput, latency, CPU and memory beside what this machine can do at most, in one run
     ///
-    /// Builds the binary as it is shipped, fills a fresh store, and drives both operations with wrk at several numbers of
-    /// connections, in turn with two yardsticks: a bare hyper server that syncs every request to a file, and a bare poem
-    /// handler. The report goes to target/bench/report.md.
+    /// Builds the binary as it is shipped, fills a fresh store, and drives both operations with wrk at several numbers
+    /// of connections, in turn with two yardsticks: a bare hyper server that syncs every request to a file, and a bare
+    /// poem handler. The report goes to target/bench/report.md.
     Bench(bench::Arguments),
-    /// Keeps the service under mixed load, with bad requests, clients that break off or are killed, keys that are revoked,
-    /// and attackers
+    /// Keeps the service under mixed load, with bad requests, clients that break off or are killed, keys that are
+    /// revoked, and attackers
     ///
     /// Every answer is checked while it goes on, and in the end that there was no panic and no failure, that memory did
-    /// not grow after the warm-up, and that everything that was acknowledged is there. The test run does it for a moment.
+    /// not grow after the warm-up, and that everything that was acknowledged is there. The test run does it for a
+    /// moment.
     Soak(soak::Arguments),
     /// Kills the service, and cuts its disk's power, under load, and checks that nothing acknowledged is lost
     ///
     /// A power cut is simulated: ext4 on a loop device that is shut down without its journal being written. That needs
     /// root; without it only the kills are done, and the report says so.
     Durability(durability::Arguments),
-    /// Loses the leader of three PostgreSQL servers under load, and checks that nothing acknowledged is lost or done twice
+    /// Loses the leader of three PostgreSQL servers under load, and checks that nothing acknowledged is lost or done
+    /// twice
     ///
-    /// Patroni keeps the servers, with strict synchronous replication; each has a network of its own, which needs root. Two
-    /// processes of the service write to them, one of them by way of HAProxy. The leader is killed, frozen and cut off in turn.
-    /// Takes half an hour.
+    /// Patroni keeps the servers, with strict synchronous replication; each has a network of its own, which needs root.
+    /// Two processes of the service write to them, one of them by way of HAProxy. The leader is killed, frozen and cut
+    /// off in turn. Takes half an hour.
     Failover(failover::Arguments),
     /// Measures what a large store costs: lists, export, import, speed, memory, disk, reopening
     ///
@@ -79,8 +81,9 @@ enum Experiment {
     Expiries(expiries::Arguments),
     /// Shows that every event arrives at every endpoint of webhooks, and what deliveries cost
     ///
-    /// Receivers refuse, fail, hang, are slow and reset connections at random, and the service is killed meanwhile; on PostgreSQL
-    /// one of two processes for good. Then the delay beside an endpoint that hangs, and what endpoints cost commits.
+    /// Receivers refuse, fail, hang, are slow and reset connections at random, and the service is killed meanwhile; on
+    /// PostgreSQL one of two processes for good. Then the delay beside an endpoint that hangs, and what endpoints cost
+    /// commits.
     Webhooks(webhooks::Arguments),
     /// A yardstick of the benchmark
     #[command(hide = true, subcommand)]

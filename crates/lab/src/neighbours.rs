@@ -89,8 +89,9 @@ fn start(lab: &Lab, stores: &Stores, name: &str, limit: &str) -> anyhow::Result<
     lab.serve(&stores.empty(lab, name)?, &["--rate-limit", limit])
 }
 
-/// How many times longer a partner waits beside a busy one. What it would wait then at `control`, a process that nobody else
-/// calls, is shown beside it: so much is the cost of a machine that has too few cores for the attack, and of no service.
+/// How many times longer a partner waits beside a busy one. What it would wait then at `control`, a process that nobody
+/// else calls, is shown beside it: so much is the cost of a machine that has too few cores for the attack, and of no
+/// service.
 fn beside(lab: &Lab, server: &Server, control: &Server, seconds: u32) -> anyhow::Result<f64> {
     let elsewhere = fill::partner(control, PARTNER)?;
     let (quiet, busy) = (fill::partner(server, PARTNER)?, fill::partner(server, BUSY)?);
@@ -121,9 +122,9 @@ fn beside(lab: &Lab, server: &Server, control: &Server, seconds: u32) -> anyhow:
     Ok(attacked / alone)
 }
 
-/// Lets a process of one thread run for half of each 10 ms. A quota of the kernel has a period of 100 ms unless it is told
-/// another: for half of that all others would share what is left of two cores, and the 99th percentile would be that of a
-/// machine that is too small.
+/// Lets a process of one thread run for half of each 10 ms. A quota of the kernel has a period of 100 ms unless it is
+/// told another: for half of that all others would share what is left of two cores, and the 99th percentile would be
+/// that of a machine that is too small.
 fn half_a_core(pid: Pid, over: &AtomicBool) {
     while !over.load(Ordering::SeqCst) {
         for signal in [Signal::STOP, Signal::CONT] {

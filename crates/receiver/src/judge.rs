@@ -16,8 +16,8 @@ pub struct Judged {
 /// Judges what an endpoint received, in the order in which it was received.
 ///
 /// # Errors
-/// With the first promise that was broken: an event under two ids or with two bodies, or one that came for the first time
-/// after a later one of the same offer or buyer.
+/// With the first promise that was broken: an event under two ids or with two bodies, or one that came for the first
+/// time after a later one of the same offer or buyer.
 pub fn judge(received: &[Received]) -> Result<Judged, String> {
     let mut by_id: HashMap<&str, &Value> = HashMap::new();
     let mut last: HashMap<&Value, u64> = HashMap::new();

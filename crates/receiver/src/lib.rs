@@ -1,5 +1,6 @@
-//! A receiver of webhooks: a server of HTTPS that verifies each request with the official library, remembers what it got,
-//! and fails as it is told. It knows the Standard Webhooks specification, and nothing of the service but its payload.
+//! A receiver of webhooks: a server of HTTPS that verifies each request with the official library, remembers what it
+//! got, and fails as it is told. It knows the Standard Webhooks specification, and nothing of the service but its
+//! payload.
 
 #![expect(
     clippy::missing_panics_doc,

@@ -1,7 +1,7 @@
 //! What `/metrics` answers: Prometheus' text format, version 0.0.4.
 //!
-//! Written by hand: all of it are counters that are there anyway, and the format is a page long. Labels are routes, statuses,
-//! types, and ids of partners; never another id.
+//! Written by hand: all of it are counters that are there anyway, and the format is a page long. Labels are routes,
+//! statuses, types, and ids of partners; never another id.
 
 mod machine;
 mod webhooks;

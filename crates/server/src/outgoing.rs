@@ -1,5 +1,5 @@
-//! How this program reaches others: the commands the running service, the service the authorization server, a collector of
-//! traces, and the endpoints of webhooks.
+//! How this program reaches others: the commands the running service, the service the authorization server, a collector
+//! of traces, and the endpoints of webhooks.
 
 use crate::settings::{Trust, is_loopback};
 use rustls::pki_types::CertificateDer;

@@ -18,7 +18,8 @@ use std::time::Duration;
 
 /// A store that can be watched and closed.
 pub trait Kept: Store {
-    /// While more expiries are due, recording them rests so many times as long as it works, so that requests go on meanwhile.
+    /// While more expiries are due, recording them rests so many times as long as it works, so that requests go on
+    /// meanwhile.
     const EXPIRY_REST: u32 = 3;
 
     /// How many times as much of processors as this process its store uses elsewhere.

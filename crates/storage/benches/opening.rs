@@ -1,5 +1,5 @@
-//! Opening a store: after a kill, and with the index rebuilt. The criterion of the one is 1 second with 1,000,000 offers,
-//! of the other 60 seconds with 10,000,000 entries of the index. Run with
+//! Opening a store: after a kill, and with the index rebuilt. The criterion of the one is 1 second with 1,000,000
+//! offers, of the other 60 seconds with 10,000,000 entries of the index. Run with
 //! `cargo bench -p lendpay-storage --bench opening -- [OFFERS]`; each 10,000,000 offers take some 10 GB.
 
 use lendpay_domain::change::{Change, OfferKey};

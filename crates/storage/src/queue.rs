@@ -79,7 +79,8 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Waits for items and moves up to `most` of them to `items`. None come once the queue is closed and empty. For one thread.
+    /// Waits for items and moves up to `most` of them to `items`. None come once the queue is closed and empty. For one
+    /// thread.
     pub(crate) fn take_blocking(&self, items: &mut Vec<Queued<T>>, most: usize) {
         let waits = |state: &mut State<T>| {
             state.asleep = state.length == 0 && !state.closed;

@@ -19,8 +19,8 @@ pub struct StoreStats {
     pub syncing: Duration,
     /// Events that were made durable, by their place in [`Subject::TYPES`](lendpay_domain::event::Subject::TYPES).
     pub events: EventCounts,
-    /// Calls that changed nothing (see [`lendpay_domain::calls`]) and are not kept, since there were too many or they could
-    /// not be written.
+    /// Calls that changed nothing (see [`lendpay_domain::calls`]) and are not kept, since there were too many or they
+    /// could not be written.
     pub calls_lost: u64,
     /// Standbys of the database that a commit waits for, as seen at the last
     /// [`check`](lendpay_domain::store::Commands::check); none for a store that has no such thing.

@@ -1,5 +1,5 @@
-//! What breaks a client although Redocly finds it harmless: names that code which was generated from the older document may
-//! use, and servers of an operation's own.
+//! What breaks a client although Redocly finds it harmless: names that code which was generated from the older document
+//! may use, and servers of an operation's own.
 
 use serde_json::Value;
 

@@ -106,8 +106,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// A repository whose `main` has a commit for each of these versions and bodies of a document, with another file changed
-    /// in between.
+    /// A repository whose `main` has a commit for each of these versions and bodies of a document, with another file
+    /// changed in between.
     fn repository(shell: &Shell, commits: &[(&str, u32)]) {
         cmd!(shell, "git init --quiet --initial-branch main").run().unwrap();
         for (version, body) in commits {

@@ -78,8 +78,8 @@ const HARMLESS: &[Seeded] = &[
     }),
 ];
 
-/// Judges every breaking change of the partners' document on its own and all harmless ones together, and fails where that is
-/// wrong.
+/// Judges every breaking change of the partners' document on its own and all harmless ones together, and fails where
+/// that is wrong.
 pub fn self_test(shell: &Shell, documents: &[Document]) -> anyhow::Result<()> {
     let partner = documents.iter().find(|document| document.file == "partner.json").context("no partner.json")?;
     let mut base: Value = serde_json::from_str(&partner.text).context("partner.json is no JSON")?;

@@ -1,4 +1,5 @@
-//! Clients that are generated from the partners' document: made, compiled at their strictest, and run against the service.
+//! Clients that are generated from the partners' document: made, compiled at their strictest, and run against the
+//! service.
 
 mod go;
 mod java;
@@ -116,8 +117,8 @@ pub fn run(shell: &Shell, name: &str) -> anyhow::Result<()> {
     CLIENTS.iter().filter(|client| client.name == name).try_for_each(|client| client.generate(shell).map(drop))
 }
 
-/// Generates each client, compiles it, and runs a program that calls the service with it. Then openapi/README.md says what
-/// they have met. The packages of some are installed and run too.
+/// Generates each client, compiles it, and runs a program that calls the service with it. Then openapi/README.md says
+/// what they have met. The packages of some are installed and run too.
 pub fn test(shell: &Shell, mode: Mode) -> anyhow::Result<()> {
     let log = shell.create_dir("target/sdk")?.join("service.log");
     let demo = Demo::logging(shell, &log)?;

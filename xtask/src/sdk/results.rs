@@ -1,4 +1,5 @@
-//! What became of the clients: a table in openapi/README.md, which is made from the service's log while they are tested.
+//! What became of the clients: a table in openapi/README.md, which is made from the service's log while they are
+//! tested.
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! The clients for TypeScript: types for openapi-fetch, classes with calls of their own, and functions with zod schemas. The second
-//! is in a tarball too.
+//! The clients for TypeScript: types for openapi-fetch, classes with calls of their own, and functions with zod
+//! schemas. The second is in a tarball too.
 
 use std::path::{Path, PathBuf};
 

@@ -1,8 +1,9 @@
 //! The session: a cookie that holds the operator's key, sealed (AES-256-GCM), and until when it holds.
 //!
-//! It is sealed with a key that follows from the hash of the operator's key, which each process has from its own copy of
-//! the operators' file: any process opens it, no secret has to be shared besides, and removing the operator's line ends
-//! it. Who can read the file has the hashes, but cannot make a session: that takes the key itself, which is inside.
+//! It is sealed with a key that follows from the hash of the operator's key, which each process has from its own copy
+//! of the operators' file: any process opens it, no secret has to be shared besides, and removing the operator's line
+//! ends it. Who can read the file has the hashes, but cannot make a session: that takes the key itself, which is
+//! inside.
 
 use crate::operator_key::same;
 use crate::random;

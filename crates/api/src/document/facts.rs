@@ -1,7 +1,8 @@
-//! What the schemas say of each property beyond its type: bounds, from the constants that the code enforces, and an example.
+//! What the schemas say of each property beyond its type: bounds, from the constants that the code enforces, and an
+//! example.
 //!
-//! Texts of answers have no bounds: what was stored before a rule, or without it (`--buyer-checks contract`), is shown as it
-//! is.
+//! Texts of answers have no bounds: what was stored before a rule, or without it (`--buyer-checks contract`), is shown
+//! as it is.
 
 use super::webhooks::ENDPOINT;
 use crate::operations::parameters::MOST;

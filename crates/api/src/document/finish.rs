@@ -1,8 +1,8 @@
 //! The finishing step: what poem-openapi cannot say, or says in a way that tools reject.
 //!
-//! Version 3.0.3, header names as they are written, no `allOf` of one, the headers that the shell sets, named examples made
-//! from real values, the names of errors, links and samples of code. `schemas` does the same for schemas, and `shared` comes
-//! last.
+//! Version 3.0.3, header names as they are written, no `allOf` of one, the headers that the shell sets, named examples
+//! made from real values, the names of errors, links and samples of code. `schemas` does the same for schemas, and
+//! `shared` comes last.
 
 use super::examples::moment;
 use super::{facts, samples, schemas, shared, webhooks};

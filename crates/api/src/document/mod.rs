@@ -29,7 +29,8 @@ use serde_json::{Map, Value};
 pub struct Document {
     /// The file's name.
     pub file: &'static str,
-    /// The finished OpenAPI document as JSON, 3.0.3 (that of webhooks alone 3.1.0), indented, with a newline at the end.
+    /// The finished OpenAPI document as JSON, 3.0.3 (that of webhooks alone 3.1.0), indented, with a newline at the
+    /// end.
     pub text: String,
 }
 

@@ -96,8 +96,8 @@ pub(crate) fn document() -> Finished {
     Finished { value: finish(&raw, &examples, scope), page: service.swagger_ui_html(), raw }
 }
 
-/// The document as a server serves it: partners reach it at `public_url`, if it knows, and get tokens at `token_url`; without
-/// one there is no OAuth 2.0.
+/// The document as a server serves it: partners reach it at `public_url`, if it knows, and get tokens at `token_url`;
+/// without one there is no OAuth 2.0.
 pub(crate) fn served(public_url: Option<&str>, token_url: Option<&str>) -> Finished {
     let mut document = document();
     if let Some(url) = public_url.map(|url| url.trim_end_matches('/')) {

@@ -1,5 +1,5 @@
-//! What poem-openapi does not say of schemas: nullability at the property, names of values, which members an answer has,
-//! bounds and examples.
+//! What poem-openapi does not say of schemas: nullability at the property, names of values, which members an answer
+//! has, bounds and examples.
 
 use super::facts;
 use serde_json::{Value, json};
@@ -46,8 +46,8 @@ pub(super) fn complete(document: &mut Value, strict: bool) {
     }
 }
 
-/// Says of a property that it is of a named schema. A description beside a bare `$ref` has no place in OpenAPI 3.0. What may
-/// be null says so around the `$ref`, in the form that most generators read (openapi/README.md).
+/// Says of a property that it is of a named schema. A description beside a bare `$ref` has no place in OpenAPI 3.0.
+/// What may be null says so around the `$ref`, in the form that most generators read (openapi/README.md).
 fn refer(property: &mut Value) {
     let Some(reference) = property["allOf"][0]["$ref"].as_str().map(str::to_owned) else { return };
     if property["nullable"] != true {

@@ -44,7 +44,8 @@ pub(super) fn share(document: &mut Value) {
     }
 }
 
-/// The document with everything where it is used, but for schemas and ways to authenticate, which have names of their own.
+/// The document with everything where it is used, but for schemas and ways to authenticate, which have names of their
+/// own.
 pub fn in_place(document: &Value) -> Value {
     let mut whole = document.clone();
     resolve(&mut whole["paths"], &document["components"]);

@@ -120,8 +120,8 @@ fn webhook(name: &'static str, tag: &'static str, schema: MetaSchemaRef) -> Meta
     MetaWebhook { name, operation }
 }
 
-/// Moves what poem-openapi wrote to where 3.0 allows it, and adds names and examples, with the signatures that the example's
-/// secret gives.
+/// Moves what poem-openapi wrote to where 3.0 allows it, and adds names and examples, with the signatures that the
+/// example's secret gives.
 pub(super) fn finish(document: &mut Value, scope: Scope) {
     let Some(Value::Object(mut webhooks)) = document.as_object_mut().and_then(|all| all.shift_remove("webhooks"))
     else {

@@ -1,5 +1,5 @@
-//! The pages for people and generators: guides, reference, Swagger UI, and the document in both forms. Nothing is loaded
-//! from outside.
+//! The pages for people and generators: guides, reference, Swagger UI, and the document in both forms. Nothing is
+//! loaded from outside.
 //!
 //! | module | subject |
 //! |---|---|
@@ -46,9 +46,9 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// Adds the pages of a side: the start page and the guides, `/reference`, `/docs`, `/openapi.json`, `/openapi.yaml`,
-    /// all below the side's prefix, a redirect from `/docs/`, and an empty `/favicon.ico`, which browsers ask for. Returns
-    /// the addresses of these.
+    /// Adds the pages of a side: the start page and the guides, `/reference`, `/docs`, `/openapi.json`,
+    /// `/openapi.yaml`, all below the side's prefix, a redirect from `/docs/`, and an empty `/favicon.ico`, which
+    /// browsers ask for. Returns the addresses of these.
     pub fn add(self, mut router: poem::Route, side: Side) -> (poem::Route, Vec<Route>) {
         let prefix = side.pages();
         let (docs, guides, path) = (format!("{prefix}/docs"), format!("{prefix}/guides/"), reference::path(side));
@@ -176,8 +176,8 @@ fn redirect(to: &str) -> impl Endpoint<Output = Response> + use<> {
     })
 }
 
-/// Lets exactly the page's own scripts run (CSP Level 3, section 2.3.1), and lets them call this service and the token URL.
-/// Styles are free: Swagger UI sets them as it goes.
+/// Lets exactly the page's own scripts run (CSP Level 3, section 2.3.1), and lets them call this service and the token
+/// URL. Styles are free: Swagger UI sets them as it goes.
 fn policy(html: &str, token_url: Option<&str>) -> HeaderValue {
     let scripts = hashes(html, "script");
     // Others would end the list, or the header; a token from such an address has to be fetched by other means.

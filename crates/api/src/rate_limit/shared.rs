@@ -1,8 +1,8 @@
 //! A limit that several processes keep together: each lets in what it has leased from what all of them share.
 //!
-//! A process leases a [`PART`] of the limit at a time, and the next one while it has some of the last, so that a request waits
-//! for a lease only if it is the first, or if almost nothing is left. What a process has leased and not used is all that a
-//! partner can get over its limit.
+//! A process leases a [`PART`] of the limit at a time, and the next one while it has some of the last, so that a
+//! request waits for a lease only if it is the first, or if almost nothing is left. What a process has leased and not
+//! used is all that a partner can get over its limit.
 
 use super::Counted;
 use crate::failure::Failure;

@@ -13,8 +13,8 @@ const CHANGE: (&str, &str) =
 const READ: (&str, &str) =
     ("GET, OPTIONS", "Authorization, Content-Type, Idempotency-Key, If-None-Match, Traceparent, X-Service-ApiKey");
 
-/// The answer to a preflight, or to any other OPTIONS. It tells of the operation that is asked for: what a preflight of a
-/// POST is told does not depend on whether the address can be read as well.
+/// The answer to a preflight, or to any other OPTIONS. It tells of the operation that is asked for: what a preflight of
+/// a POST is told does not depend on whether the address can be read as well.
 pub(super) fn preflight(side: Side, route: &Route, headers: &HeaderMap) -> Response {
     let knows = |method: Method| route.allow.split(", ").any(|known| known == method.as_str());
     let wanted = headers.get(header::ACCESS_CONTROL_REQUEST_METHOD).map(HeaderValue::as_bytes);

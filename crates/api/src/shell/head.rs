@@ -6,8 +6,8 @@ use poem::http::header::{EXPECT, HOST};
 use poem::http::{HeaderMap, Version};
 use std::net::Ipv6Addr;
 
-/// The most header fields, and the most bytes of all of them with the target, as in HTTP/1. Hyper enforces both there; in
-/// HTTP/2 a field of one byte can stand for thousands.
+/// The most header fields, and the most bytes of all of them with the target, as in HTTP/1. Hyper enforces both there;
+/// in HTTP/2 a field of one byte can stand for thousands.
 pub(crate) const FIELDS: usize = 100;
 /// See [`FIELDS`].
 pub(crate) const SIZE: usize = 32 * 1024;
@@ -28,7 +28,8 @@ pub(super) fn waits_to_send(request: &Request) -> bool {
     request.version() >= Version::HTTP_11 && request.headers().contains_key(EXPECT)
 }
 
-/// RFC 9112, section 3.2: HTTP/1.1 needs exactly one valid `Host`, HTTP/1.0 at most one. RFC 9113, section 8.3.1: in HTTP/2
+/// RFC 9112, section 3.2: HTTP/1.1 needs exactly one valid `Host`, HTTP/1.0 at most one. RFC 9113, section 8.3.1: in
+/// HTTP/2
 /// `:authority` takes its place, and may not contradict it.
 fn names_one_host(request: &Request, headers: &HeaderMap) -> bool {
     let mut lines = headers.get_all(HOST).iter();

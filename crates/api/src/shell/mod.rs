@@ -1,8 +1,9 @@
 //! The outermost layer: what holds for every request and every response, whatever happens inside.
 //!
-//! It gives the request its id and time, bounds its size and duration, catches panics, turns every error into the contract's
-//! body, adds the headers that every response carries, and writes the log line. poem's own middleware sees only some of the
-//! errors (those of its router are plain text outside any middleware inside it), so this is one endpoint around all.
+//! It gives the request its id and time, bounds its size and duration, catches panics, turns every error into the
+//! contract's body, adds the headers that every response carries, and writes the log line. poem's own middleware sees
+//! only some of the errors (those of its router are plain text outside any middleware inside it), so this is one
+//! endpoint around all.
 
 mod cors;
 mod head;
@@ -186,8 +187,8 @@ impl<E: Endpoint<Output = Response>, S> Shell<E, S> {
     }
 }
 
-/// Percent-encoded bytes that are no UTF-8 make poem's router fail before anybody is authenticated. No id and no page has
-/// such a name, so they are routed as `-`: the request meets the same checks as any other unknown id.
+/// Percent-encoded bytes that are no UTF-8 make poem's router fail before anybody is authenticated. No id and no page
+/// has such a name, so they are routed as `-`: the request meets the same checks as any other unknown id.
 fn route_unreadable_segments(request: &mut Request) {
     let path = request.uri().path();
     if !path.contains('%') {

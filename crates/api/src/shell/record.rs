@@ -9,8 +9,8 @@ use tracing::field;
 /// Methods that have a name in records. Whatever else a caller sends could be anything.
 const METHODS: [&str; 8] = ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH", "TRACE"];
 
-/// One line for each request: the route's template and the ids that its path names, never the path, and no header. The peer is
-/// told when the request is refused for who sent it.
+/// One line for each request: the route's template and the ids that its path names, never the path, and no header. The
+/// peer is told when the request is refused for who sent it.
 pub(super) fn log(span: &Span<'_>, operation: &str, context: &Context, failure: Option<&Failure>) {
     let named = context.named();
     let peer = context.peer.filter(|_| matches!(span.status, 401 | 403 | 429));

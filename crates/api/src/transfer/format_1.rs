@@ -1,7 +1,8 @@
 //! Format 1, which version 0.1.0 wrote: read, never written. Its records become lines of the current format.
 //!
-//! Changes of parties and terms have a `sequence` and no cause; the others have an `event` with both and the partner. `terms` does not
-//! name the partner. A key is revoked by a second `key` line. The use of a key is `keyUse`, without a sequence.
+//! Changes of parties and terms have a `sequence` and no cause; the others have an `event` with both and the partner.
+//! `terms` does not name the partner. A key is revoked by a second `key` line. The use of a key is `keyUse`, without a
+//! sequence.
 
 use super::records::{ApplicationLine, CauseLine, End, KeyLine, PartnerLine};
 use super::values::{DescriptionLine, TermsLine};

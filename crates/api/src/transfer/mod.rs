@@ -22,12 +22,13 @@
 //! | `end` | the last line | the number of `records` of each kind, and the `sha256` of all lines between the first and this one |
 //! | `error` | the last line of an export that could not go on, in place of `end` | the `reason` |
 //!
-//! A line refers only to what is above it. `sequence` grows from line to line; it is null where a record has none. `cause` is
+//! A line refers only to what is above it. `sequence` grows from line to line; it is null where a record has none.
+//! `cause` is
 //! `id`, `occurredAt`, `actor`, `operationId`, the first two those of the event; it is null for `keyUsed`, for `deliveries` and
-//! for what format 1 had without it. `actor` has the name of an operator that has one. `history` is the id of the history that the sequences
-//! belong to, or null. `hash` is the SHA-256 of a key in hex; the key itself is not in the file, nor are secrets of
-//! endpoints: an endpoint without one is paused. Rates and amounts are decimal
-//! digits as strings, times RFC 3339 to the nanosecond. A file without its last line is not complete. It holds bank details:
+//! for what format 1 had without it. `actor` has the name of an operator that has one. `history` is the id of the
+//! history that the sequences belong to, or null. `hash` is the SHA-256 of a key in hex; the key itself is not in the
+//! file, nor are secrets of endpoints: an endpoint without one is paused. Rates and amounts are decimal digits as
+//! strings, times RFC 3339 to the nanosecond. A file without its last line is not complete. It holds bank details:
 //! protect it as you would protect those.
 //!
 //! Files that were written before there was a kind of line (`keyExpiry`, `webhook`, `deliveries`) are read

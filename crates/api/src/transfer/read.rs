@@ -40,8 +40,8 @@ pub struct Checked {
     pub history: Option<Uuid>,
 }
 
-/// Reads a file to its end and checks all of it: shape, counts and checksum. Whether the records fit each other and a store is
-/// [`lendpay_domain::import`]'s to say.
+/// Reads a file to its end and checks all of it: shape, counts and checksum. Whether the records fit each other and a
+/// store is [`lendpay_domain::import`]'s to say.
 ///
 /// # Errors
 /// The first thing that is wrong.

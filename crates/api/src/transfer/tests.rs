@@ -109,8 +109,8 @@ fn what_is_wrong_is_told_with_its_line_and_not_quoted() {
     assert_eq!(check(whole.as_bytes()).expect("whole"), Checked { records: 0, history: Some(HISTORY) });
 }
 
-/// What commit 57c173a exported: two partners, keys that are used, revoked and expired, offers in every status, and values that
-/// later rules for input would reject.
+/// What commit 57c173a exported: two partners, keys that are used, revoked and expired, offers in every status, and
+/// values that later rules for input would reject.
 pub(super) const FORMAT_1: &[u8] = include_bytes!("format-1.ndjson");
 
 /// The same with every time spelled in one way.

@@ -1,5 +1,5 @@
-//! The values that lines hold: terms, descriptions, names, hashes. Each was checked when it was stored, perhaps by rules that
-//! have changed since, and is not checked by today's rules for input.
+//! The values that lines hold: terms, descriptions, names, hashes. Each was checked when it was stored, perhaps by
+//! rules that have changed since, and is not checked by today's rules for input.
 
 use super::records::NotARecord;
 use crate::hex;

@@ -1,5 +1,5 @@
-//! Contract 2.2 and 2.13: a walk over every row of the document with every kind of caller. An operation that is added to
-//! the document is walked over too, or fails here until it says how to ask it.
+//! Contract 2.2 and 2.13: a walk over every row of the document with every kind of caller. An operation that is added
+//! to the document is walked over too, or fails here until it says how to ask it.
 
 use crate::context::samples::{buyer, terms};
 use crate::context::{Answer, BUYERS, Client, Context, Issuer, Placed, document, offers_of};

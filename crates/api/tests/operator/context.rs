@@ -315,7 +315,8 @@ fn check(method: &str, path: &str, answer: &Answer, now: Timestamp) {
     }
 }
 
-/// Nothing of the bank account of a sample's buyer, in full or masked. Its last four digits alone may be a part of an id.
+/// Nothing of the bank account of a sample's buyer, in full or masked. Its last four digits alone may be a part of an
+/// id.
 pub fn holds_no_bank_detail(answer: &Value) {
     let text = answer.to_string();
     let details = ["20201555", "55779911", "\"5555\"", "*"];

@@ -1,5 +1,5 @@
-//! A walk over both documents: no operation without authentication, and none that shows one partner what is another's. An
-//! operation that is added to a document is walked over too, or fails here until it says what to ask it.
+//! A walk over both documents: no operation without authentication, and none that shows one partner what is another's.
+//! An operation that is added to a document is walked over too, or fails here until it says what to ask it.
 
 use crate::context::{Answer, Context, OPERATOR_KEY, application, id, offer, terms};
 use crate::document::{Operation, operations};

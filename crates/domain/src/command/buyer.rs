@@ -1,4 +1,5 @@
-//! Buyers: registered once, however often the partner repeats the command (contract 2.5), and read in full by operators.
+//! Buyers: registered once, however often the partner repeats the command (contract 2.5), and read in full by
+//! operators.
 
 use super::{Command, DecideError, Decided, Decision, Reads, Stamp, Values};
 use crate::buyer::{Buyer, NewBuyer};

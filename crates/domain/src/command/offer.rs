@@ -32,8 +32,8 @@ pub struct MoveOffer {
 pub enum MoveOutcome<O = Offer> {
     /// The offer as it is now.
     Done(O),
-    /// The offer as it stands: an accept of an offer that is accepted already changes nothing, nor does a partner's decline
-    /// of one that is declined.
+    /// The offer as it stands: an accept of an offer that is accepted already changes nothing, nor does a partner's
+    /// decline of one that is declined.
     Unchanged(O),
     /// The life cycle does not allow it.
     Illegal(IllegalMove),

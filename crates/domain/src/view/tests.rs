@@ -83,7 +83,8 @@ proptest! {
     }
 }
 
-/// Within a group a client id can go from one partner to another: the base's answer is ignored once its owner has changed.
+/// Within a group a client id can go from one partner to another: the base's answer is ignored once its owner has
+/// changed.
 #[test]
 fn a_client_id_that_moves_within_a_group_is_found_at_its_new_owner() {
     let base = || {

@@ -88,8 +88,8 @@ pub trait Deliveries: Send + Sync + 'static {
     /// The last attempts of an endpoint by this process, the newest first; at most [`ATTEMPTS`].
     fn attempts(&self, endpoint: EndpointId) -> Vec<Attempt>;
 
-    /// Sends an event of the type [`TEST`] at once, whatever the endpoint's state, and says what became of it. It takes no
-    /// longer than `within`.
+    /// Sends an event of the type [`TEST`] at once, whatever the endpoint's state, and says what became of it. It takes
+    /// no longer than `within`.
     fn test(&self, endpoint: Endpoint, event: EventId, at: Timestamp, within: Duration) -> Testing;
 
     /// An operator has added, changed or deleted an endpoint through this process. Never waits.

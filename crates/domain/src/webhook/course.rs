@@ -1,9 +1,9 @@
-//! Which events may be sent to an endpoint now. Whoever serves an endpoint has one [`Course`] of it: it is told what the
-//! log holds and what became of each sending, and says what to send, and what to keep.
+//! Which events may be sent to an endpoint now. Whoever serves an endpoint has one [`Course`] of it: it is told what
+//! the log holds and what became of each sending, and says what to send, and what to keep.
 //!
-//! An event is sent when every earlier one of its lane is delivered, and the number of those under way allows it. One that
-//! has failed less than three times keeps its place among those under way until it is tried again. One that is set aside
-//! does not, and the later events of its lane are set aside with it, so that the cursor goes on.
+//! An event is sent when every earlier one of its lane is delivered, and the number of those under way allows it. One
+//! that has failed less than three times keeps its place among those under way until it is tried again. One that is set
+//! aside does not, and the later events of its lane are set aside with it, so that the cursor goes on.
 
 use super::progress::ASIDE;
 use super::{Aside, Endpoint, Failed, InFlight, Lane, Noted, Problem, Progress, Retries, Verdict};
@@ -230,8 +230,8 @@ impl Course {
         verdict
     }
 
-    /// What is to be kept, if there is something new. It is to be given to the store again until that has kept it; a later
-    /// one does not repeat it.
+    /// What is to be kept, if there is something new. It is to be given to the store again until that has kept it; a
+    /// later one does not repeat it.
     pub fn noted(&mut self) -> Option<Noted> {
         let Unsaved { sent, cursor, aside, done } = &self.unsaved;
         if !sent && aside.is_empty() && done.is_empty() && self.cursor - cursor < FAR {
@@ -320,8 +320,8 @@ impl Course {
         self.advance();
     }
 
-    /// Moves the cursor past everything that is delivered or set aside. What waits for an event that is set aside is set
-    /// aside too.
+    /// Moves the cursor past everything that is delivered or set aside. What waits for an event that is set aside is
+    /// set aside too.
     fn advance(&mut self) {
         let mut end = self.read_to;
         for (sequence, item) in self.held.range_mut(self.cursor + 1..) {

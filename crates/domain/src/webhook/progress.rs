@@ -45,8 +45,8 @@ pub struct Failed {
     pub problem: Problem,
 }
 
-/// What delivery has to say about an endpoint. Says the values that result, so that noting it twice is the same as noting
-/// it once.
+/// What delivery has to say about an endpoint. Says the values that result, so that noting it twice is the same as
+/// noting it once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
     /// The endpoint.

@@ -45,9 +45,9 @@ impl Retries {
         (!delays.is_empty()).then_some(Self { delays, lasting })
     }
 
-    /// What follows from a failure, and how the event has failed now, if it is sent again. `before` is how it had failed
-    /// before; `success` is when the endpoint last took an event; `retry_after` is what the endpoint asked for, which is
-    /// heeded up to the longest delay; `jitter`, from 0 to 1, makes a delay up to a fifth longer.
+    /// What follows from a failure, and how the event has failed now, if it is sent again. `before` is how it had
+    /// failed before; `success` is when the endpoint last took an event; `retry_after` is what the endpoint asked for,
+    /// which is heeded up to the longest delay; `jitter`, from 0 to 1, makes a delay up to a fifth longer.
     pub fn after(
         &self,
         before: Option<Failed>,

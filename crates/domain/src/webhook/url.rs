@@ -4,8 +4,8 @@
 use std::fmt;
 use url::Url;
 
-/// Where events are sent to: an absolute address, in the spelling of the URL standard. `https`, or `http` where a setting
-/// allows it.
+/// Where events are sent to: an absolute address, in the spelling of the URL standard. `https`, or `http` where a
+/// setting allows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EndpointUrl(String);
 

@@ -1,7 +1,8 @@
-//! The service on PostgreSQL, one process and two, beside what the bare statements reach on the same database in the same run.
+//! The service on PostgreSQL, one process and two, beside what the bare statements reach on the same database in the
+//! same run.
 //!
-//! The bare statements do the least that the store has to: the same rows and changes, in groups, by two connections, without
-//! HTTP, without keys, without a rule.
+//! The bare statements do the least that the store has to: the same rows and changes, in groups, by two connections,
+//! without HTTP, without keys, without a rule.
 
 use super::report::Results;
 use super::{Arguments, BESIDE};

@@ -60,10 +60,11 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     lab.needs("power-switch")?;
     let disk = Disk::create(&lab)?;
     let cut = |server: &mut Server, ledger: &Ledger| {
-        // A machine without power answers nobody. This one does: in every seventh cut or so the kernel reports one more sync
-        // as done that is lost, also to a loop that does nothing but append and fdatasync.
+        // A machine without power answers nobody. This one does: in every seventh cut or so the kernel reports one more
+        // sync as done that is lost, also to a loop that does nothing but append and fdatasync.
         ledger.closed.store(true, Ordering::SeqCst);
-        // The power goes first: a process that is killed by a signal could not write either, but a cut must be what ends it.
+        // The power goes first: a process that is killed by a signal could not write either, but a cut must be what
+        // ends it.
         disk.cut()?;
         server.kill()?;
         disk.restore()

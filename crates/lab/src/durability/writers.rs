@@ -20,8 +20,8 @@ static NEXT: AtomicUsize = AtomicUsize::new(1_000_000);
 pub struct Writers(Vec<JoinHandle<anyhow::Result<()>>>);
 
 impl Writers {
-    /// Starts so many, and returns once so many more writes were acknowledged. They overwrite terms, or accept offers and
-    /// create buyers.
+    /// Starts so many, and returns once so many more writes were acknowledged. They overwrite terms, or accept offers
+    /// and create buyers.
     pub fn start(
         server: &Server,
         key: &str,

@@ -1,4 +1,5 @@
-//! A leader that is lost: PostgreSQL that Patroni keeps, two processes of the service, and writers that repeat what failed.
+//! A leader that is lost: PostgreSQL that Patroni keeps, two processes of the service, and writers that repeat what
+//! failed.
 
 mod writers;
 

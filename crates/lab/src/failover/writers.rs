@@ -1,4 +1,5 @@
-//! Writers that repeat what failed until it is done, as the guide tells partners to, and note what they were told meanwhile.
+//! Writers that repeat what failed until it is done, as the guide tells partners to, and note what they were told
+//! meanwhile.
 
 use crate::fill;
 use crate::http::{Answer, Connection};
@@ -60,7 +61,8 @@ impl Writers {
         Ok(())
     }
 
-    /// They write as fast as they can, or a little. Returns the longest time until a write was done since the last call.
+    /// They write as fast as they can, or a little. Returns the longest time until a write was done since the last
+    /// call.
     pub fn hurry(&self, hurry: bool) -> Duration {
         self.seen.hurry.store(hurry, Ordering::SeqCst);
         std::mem::take(&mut *locked(&self.seen.longest))

@@ -1,5 +1,5 @@
-//! What a page of a list takes: the first, one in the middle and the last, by each filter, in a store with few offers and
-//! buyers and in one with many, on both kinds of store.
+//! What a page of a list takes: the first, one in the middle and the last, by each filter, in a store with few offers
+//! and buyers and in one with many, on both kinds of store.
 
 use super::Place;
 use super::console;
@@ -100,8 +100,8 @@ impl Cursors {
     }
 }
 
-/// Every list, by every filter. Both stores have the offer, which is of the partner with many, and the one of the partner
-/// with few.
+/// Every list, by every filter. Both stores have the offer, which is of the partner with many, and the one of the
+/// partner with few.
 fn lists(of_many: &Pair, of_few: &Pair) -> Vec<(&'static str, String, Cursors)> {
     use Cursors::{Ids, Pairs, Sequences};
     let Pair { application, offer } = of_many;

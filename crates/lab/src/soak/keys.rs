@@ -35,8 +35,8 @@ impl Key {
         &self.key.text
     }
 
-    /// Posts with it. None if it was refused, as it may be once its revocation was asked for: with 401, or with 429 while
-    /// the client's address has sent too many wrong keys.
+    /// Posts with it. None if it was refused, as it may be once its revocation was asked for: with 401, or with 429
+    /// while the client's address has sent too many wrong keys.
     pub fn post(
         &self,
         connection: &mut Connection,

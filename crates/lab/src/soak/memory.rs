@@ -6,8 +6,8 @@ use anyhow::ensure;
 /// The part of the time in which the service warms up: its cache fills, its threads and buffers come.
 const WARM_UP: f64 = 1.0 / 3.0;
 
-/// What the store's index of its pages takes for a record, with room: 66 bytes were measured with 5,000,000 offers, on which
-/// come the keys that are held in memory. It is what there is to grow besides the cache.
+/// What the store's index of its pages takes for a record, with room: 66 bytes were measured with 5,000,000 offers, on
+/// which come the keys that are held in memory. It is what there is to grow besides the cache.
 const RECORD: f64 = 120.0;
 
 /// How much more there may be at the end of it all: noise of the allocator.

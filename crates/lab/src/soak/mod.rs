@@ -1,4 +1,5 @@
-//! Whether the service keeps standing: mixed load with faults for a long time, and everything that was promised checked.
+//! Whether the service keeps standing: mixed load with faults for a long time, and everything that was promised
+//! checked.
 //!
 //! | module | subject |
 //! |---|---|

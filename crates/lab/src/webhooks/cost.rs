@@ -1,4 +1,5 @@
-//! What endpoints cost commits: those of other partners, and one that gets everything. And what an idle one has in memory.
+//! What endpoints cost commits: those of other partners, and one that gets everything. And what an idle one has in
+//! memory.
 
 use super::Arguments;
 use super::service::{Place, endpoint};
@@ -97,8 +98,8 @@ pub fn run(lab: &Lab, stores: &Stores, arguments: &Arguments) -> anyhow::Result<
     Ok(complaints)
 }
 
-/// Waits until the endpoint that gets everything has so many events, and returns how long that took: no other measurement
-/// is to pay for what this one left.
+/// Waits until the endpoint that gets everything has so many events, and returns how long that took: no other
+/// measurement is to pay for what this one left.
 fn arrived(receiver: &Receiver, events: usize) -> anyhow::Result<Duration> {
     let begin = Instant::now();
     while receiver.taken("everything") < events {
@@ -108,8 +109,9 @@ fn arrived(receiver: &Receiver, events: usize) -> anyhow::Result<Duration> {
     Ok(begin.elapsed())
 }
 
-/// What an endpoint without events has in memory, in KiB: what more of them add to those that are there, so that what is
-/// allocated once does not count. The least of some readings is taken: the worker looks at all endpoints each second.
+/// What an endpoint without events has in memory, in KiB: what more of them add to those that are there, so that what
+/// is allocated once does not count. The least of some readings is taken: the worker looks at all endpoints each
+/// second.
 fn idle(server: &Server, receiver: &Receiver) -> anyhow::Result<f64> {
     let with_more = |times: usize| {
         for n in 0..IDLE {

@@ -33,12 +33,14 @@ const COLUMNS: Columns = &[
 
 #[derive(Debug, Subcommand)]
 pub enum OfferCommand {
-    /// Put offers from a file: JSON objects, one after the other, each with the terms of an offer and `applicationId`. With
+    /// Put offers from a file: JSON objects, one after the other, each with the terms of an offer and `applicationId`.
+    /// With
     /// `id` the offer of that id is made or gets these terms; with `partnerId` the application is made if it is not there.
     Put(Put),
-    /// Load many offers from a file: CSV, whose first line names the fields, or a JSON object a line. All of it is checked
-    /// before anything is sent. The fields are those of an offer, with applicationId, and with offerId or a reference that
-    /// the id follows from; with partnerId the application is made if it is not there. Loading it again changes nothing.
+    /// Load many offers from a file: CSV, whose first line names the fields, or a JSON object a line. All of it is
+    /// checked before anything is sent. The fields are those of an offer, with applicationId, and with offerId or a
+    /// reference that the id follows from; with partnerId the application is made if it is not there. Loading it again
+    /// changes nothing.
     Load(Load),
     /// List offers: all, or those of an application or a partner. Rates are fractions: 0.09 is nine percent.
     List(List),

@@ -42,8 +42,8 @@ impl Connection {
         Self { local, remote: RemoteAddr(peer.into()), scheme, crowd: Arc::default(), slot, context }
     }
 
-    /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client. An error makes
-    /// hyper close the connection without an answer.
+    /// What the endpoint makes of a request, which runs from now on. The body counts as held for the client. An error
+    /// makes hyper close the connection without an answer.
     pub fn answer(
         &self,
         request: hyper::Request<Incoming>,

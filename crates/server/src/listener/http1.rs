@@ -13,15 +13,15 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::timeout;
 
-/// The most bytes that a request's head may have. Twice the 16 KiB that access tokens may have: one that is too long, such as
-/// of 20 KiB, is still refused as a token (401), and not as a head (431).
+/// The most bytes that a request's head may have. Twice the 16 KiB that access tokens may have: one that is too long,
+/// such as of 20 KiB, is still refused as a token (401), and not as a head (431).
 const HEAD_LIMIT: usize = 32 * 1024;
 
 /// How long a client has to take the answer to a request that no endpoint sees.
 const LAST_WORD: Duration = Duration::from_secs(1);
 
-/// How long, and how many bytes, a client may go on sending after its last answer. A socket that is closed with bytes unread
-/// is reset, and the client might not get to see the answer (RFC 9112, section 9.6).
+/// How long, and how many bytes, a client may go on sending after its last answer. A socket that is closed with bytes
+/// unread is reset, and the client might not get to see the answer (RFC 9112, section 9.6).
 const LINGER: Duration = Duration::from_secs(1);
 const LINGER_BYTES: u64 = 1024 * 1024;
 

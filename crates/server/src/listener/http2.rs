@@ -14,8 +14,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 /// How many requests a connection may have at a time.
 const STREAMS: u32 = 32;
 
-/// The most bytes of a request's head, with 32 for each field (RFC 9113, section 6.5.2). What is longer gets a 431 without a
-/// body from h2; so this is more than the endpoint's own limit, whose 431 has the contract's body.
+/// The most bytes of a request's head, with 32 for each field (RFC 9113, section 6.5.2). What is longer gets a 431
+/// without a body from h2; so this is more than the endpoint's own limit, whose 431 has the contract's body.
 const HEAD_LIMIT: u32 = 48 * 1024;
 
 /// How much of the bodies of a request, and of all requests of a connection, may arrive before they are read.

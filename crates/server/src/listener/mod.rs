@@ -1,8 +1,8 @@
 //! Accepting connections and serving HTTP on them: HTTP/1.1, and HTTP/2 inside TLS.
 //!
-//! poem's own server has no bound for the time that a request's head may take, and what hyper refuses by itself (a head that
-//! is not HTTP, too long or too slow) never reaches an endpoint. So the connections are hyper's, with poem's endpoint inside,
-//! and [`watched::Watched`] (HTTP/1) or [`frames::watch`] (HTTP/2) between hyper and the socket.
+//! poem's own server has no bound for the time that a request's head may take, and what hyper refuses by itself (a head
+//! that is not HTTP, too long or too slow) never reaches an endpoint. So the connections are hyper's, with poem's
+//! endpoint inside, and [`watched::Watched`] (HTTP/1) or [`frames::watch`] (HTTP/2) between hyper and the socket.
 
 mod activity;
 mod answer;
@@ -38,8 +38,8 @@ use tokio_util::task::TaskTracker;
 /// How many refused connections may be kept open at once, so that their answers arrive.
 const LINGERING: usize = 64;
 
-/// Raises the number of connections that the process may have to what it is allowed: the usual 1,024 at first is kept low
-/// for programs that use `select`, which this is not. Gives what it is then.
+/// Raises the number of connections that the process may have to what it is allowed: the usual 1,024 at first is kept
+/// low for programs that use `select`, which this is not. Gives what it is then.
 pub fn raise_descriptor_limit() -> usize {
     let limit = getrlimit(Resource::Nofile);
     if let Err(error) = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }) {

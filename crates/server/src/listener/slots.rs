@@ -1,8 +1,9 @@
 //! How many connections a listener may have, whose they are, and how much they may hold.
 //!
-//! When all slots are taken, the connection that is oldest among those that never made a request ends to make room, else
-//! the one that has been idle longest; while requests run on all of them, whoever comes next is told so (503). No address
-//! gets more than half of the slots, so one client alone never keeps all others out. A proxy in front is one address.
+//! When all slots are taken, the connection that is oldest among those that never made a request ends to make room,
+//! else the one that has been idle longest; while requests run on all of them, whoever comes next is told so (503). No
+//! address gets more than half of the slots, so one client alone never keeps all others out. A proxy in front is one
+//! address.
 
 use super::activity::{Activity, Rank};
 use bytes::Bytes;
@@ -12,16 +13,16 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// How many bytes of answers may be held for all clients together, which have yet to take them. Beyond that, the connection
-/// whose client has taken nothing for the longest ends. The kernel holds some more for each connection.
+/// How many bytes of answers may be held for all clients together, which have yet to take them. Beyond that, the
+/// connection whose client has taken nothing for the longest ends. The kernel holds some more for each connection.
 const UNSENT: usize = 20 * 1024 * 1024;
 
 /// Answers below this size are not counted.
 const SMALL: usize = 4 * 1024;
 
-/// How many busy connections are passed over to find an idle one. They are looked at last next time, so this bounds the time of
-/// one search, not its success in the end. Those that had made no request when they were looked at last are passed over without
-/// a bound: that happens to each of them once, and the ones that are silent still come after them.
+/// How many busy connections are passed over to find an idle one. They are looked at last next time, so this bounds the
+/// time of one search, not its success in the end. Those that had made no request when they were looked at last are
+/// passed over without a bound: that happens to each of them once, and the ones that are silent still come after them.
 const BUSY: usize = 64;
 
 /// The slots of a listener.
@@ -46,7 +47,8 @@ pub struct ConnectionSlots {
 struct Held {
     connections: HashMap<u64, Holder>,
     by_address: HashMap<IpAddr, usize>,
-    /// By the rank that each had when it was looked at last. Ranks only grow, so the first whose rank still holds is first.
+    /// By the rank that each had when it was looked at last. Ranks only grow, so the first whose rank still holds is
+    /// first.
     order: BTreeSet<(Rank, u64)>,
     next: u64,
 }
@@ -156,7 +158,8 @@ impl Held {
 }
 
 impl Slot {
-    /// Counts bytes as held for the client until they are dropped. Bytes that others share cost nothing and do not count.
+    /// Counts bytes as held for the client until they are dropped. Bytes that others share cost nothing and do not
+    /// count.
     pub fn hold(self: &Arc<Self>, bytes: Bytes) -> Bytes {
         let length = bytes.len();
         if length < SMALL || !bytes.is_unique() || !self.activity.change_unsent(length.cast_signed()) {

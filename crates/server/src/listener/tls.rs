@@ -53,8 +53,8 @@ impl Tls {
         self.current.borrow().expiry
     }
 
-    /// Reads the files again whenever they change. While they do not belong together, such as between the renewal of one and
-    /// of the other, or others can read the key, the last pair stays.
+    /// Reads the files again whenever they change. While they do not belong together, such as between the renewal of
+    /// one and of the other, or others can read the key, the last pair stays.
     pub async fn renew(&self) -> Infallible {
         let mut seen = self.changed();
         loop {

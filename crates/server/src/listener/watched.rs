@@ -1,7 +1,7 @@
 //! A socket that knows what hyper does with it.
 //!
-//! It notices when the first byte of a request arrives, so that a head that drips in can be timed, and it holds back the
-//! responses that hyper makes by itself, which have no body and none of the headers that every response must carry.
+//! It notices when the first byte of a request arrives, so that a head that drips in can be timed, and it holds back
+//! the responses that hyper makes by itself, which have no body and none of the headers that every response must carry.
 
 use super::activity::Activity;
 use lendpay_api::Crowd;
@@ -21,8 +21,8 @@ pub struct Watched<S> {
     pub refused: Option<u16>,
 }
 
-/// The status of a response that hyper made by itself: a short head without a body, and without the id that every response
-/// of ours has.
+/// The status of a response that hyper made by itself: a short head without a body, and without the id that every
+/// response of ours has.
 fn made_by_hyper(bytes: &[u8]) -> Option<u16> {
     const ID: &[u8] = b"x-request-id";
     let short = bytes.len() < 200 && bytes.starts_with(b"HTTP/1.1 4");

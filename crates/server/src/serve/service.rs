@@ -178,8 +178,8 @@ impl<S: Kept> Service<S> {
         Ok(Self { store, partners, operator, webhooks, signals, stop_delay, feed, expiries, stopping })
     }
 
-    /// Serves until a signal arrives, the store fails or a task has panicked, then ends in order. Calls `works` once the store
-    /// works.
+    /// Serves until a signal arrives, the store fails or a task has panicked, then ends in order. Calls `works` once
+    /// the store works.
     pub async fn run(mut self, works: impl Fn()) -> Result<(), String> {
         let deliveries = async {
             match &mut self.webhooks {

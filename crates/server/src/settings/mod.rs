@@ -1,4 +1,5 @@
-//! What is set on the command line and in the environment: every flag has a variable, and nothing is read anywhere else.
+//! What is set on the command line and in the environment: every flag has a variable, and nothing is read anywhere
+//! else.
 
 mod oauth;
 mod operator;

@@ -77,7 +77,8 @@ pub struct Operator {
     #[command(flatten)]
     key: KeySource,
 
-    /// A file that lists operators: for each key a line with name, role (read, support, lending or admin) and SHA-256, as
+    /// A file that lists operators: for each key a line with name, role (read, support, lending or admin) and SHA-256,
+    /// as
     /// `lendpay operator new-key` prints it. It is read again when it changes. One that other users of the machine can
     /// read is refused. The key above is beside it, and may do everything.
     #[arg(long, env = "LENDPAY_OPERATORS_FILE", value_name = "FILE")]

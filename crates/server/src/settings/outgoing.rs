@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use url::{Host, Url};
 
-/// An address of a service that is trusted with a secret, or whose answers are believed: https, or http on this machine. The text is kept as it was written, since issuers are compared
-/// letter by letter.
+/// An address of a service that is trusted with a secret, or whose answers are believed: https, or http on this
+/// machine. The text is kept as it was written, since issuers are compared letter by letter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address {
     text: String,

@@ -13,13 +13,13 @@ pub struct Sending {
     #[arg(long, env = "LENDPAY_WEBHOOK_TIMEOUT", value_name = "SECONDS", default_value = "15", value_parser = seconds(1))]
     pub webhook_timeout: Duration,
 
-    /// When an event is sent again that an endpoint did not take: the wait after the first failure, the second and so on,
-    /// the last of them again and again; and after a slash, for how long.
+    /// When an event is sent again that an endpoint did not take: the wait after the first failure, the second and so
+    /// on, the last of them again and again; and after a slash, for how long.
     #[arg(long, env = "LENDPAY_WEBHOOK_RETRIES", value_name = "WAITS/TIME", default_value = "5s,30s,2m,10m,30m,2h,6h,12h/7d", value_parser = retries)]
     pub webhook_retries: Retries,
 
-    /// Addresses that webhooks may be sent to besides those of the Internet, such as 10.1.0.0/16; repeat it, or separate
-    /// them with commas.
+    /// Addresses that webhooks may be sent to besides those of the Internet, such as 10.1.0.0/16; repeat it, or
+    /// separate them with commas.
     #[arg(long, env = "LENDPAY_WEBHOOK_ALLOW", value_name = "RANGE", value_delimiter = ',', value_parser = range)]
     pub webhook_allow: Vec<IpNet>,
 }

@@ -30,8 +30,8 @@ pub struct Serve {
     #[arg(long, env = "LENDPAY_REBUILD_INDEX", value_parser = BoolishValueParser::new())]
     pub rebuild_index: bool,
 
-    /// The certificate, with those between it and the root, in PEM: with it and its key both listeners speak TLS. Both files
-    /// are read again when they change.
+    /// The certificate, with those between it and the root, in PEM: with it and its key both listeners speak TLS. Both
+    /// files are read again when they change.
     #[arg(long, env = "LENDPAY_TLS_CERT", value_name = "FILE", requires = "tls_key")]
     pub tls_cert: Option<PathBuf>,
 
@@ -55,8 +55,8 @@ pub struct Serve {
 /// What every way to run the service shares.
 #[derive(Debug, Args)]
 pub struct Common {
-    /// Where partners reach the service, such as `https://api.example`: its document and the code in it name this address.
-    /// Without it the document is for the host that serves it.
+    /// Where partners reach the service, such as `https://api.example`: its document and the code in it name this
+    /// address. Without it the document is for the host that serves it.
     #[arg(long, env = "LENDPAY_PUBLIC_URL", value_name = "URL", value_parser = web_address)]
     pub public_url: Option<Url>,
 
@@ -82,12 +82,13 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_CONNECTIONS", value_name = "NUMBER", default_value = "16384", value_parser = clap::value_parser!(u32).range(2..=1_048_576))]
     pub connections: u32,
 
-    /// How long the service goes on after it was asked to stop, not ready any more, so that a load balancer notices before
-    /// connections are refused, in seconds. A second signal ends the wait.
+    /// How long the service goes on after it was asked to stop, not ready any more, so that a load balancer notices
+    /// before connections are refused, in seconds. A second signal ends the wait.
     #[arg(long, env = "LENDPAY_STOP_DELAY", value_name = "SECONDS", default_value = "0", value_parser = seconds(0))]
     pub stop_delay: Duration,
 
-    /// How much memory the store's cache may take, in MiB. The process takes two to four times that, and 60 bytes for each offer.
+    /// How much memory the store's cache may take, in MiB. The process takes two to four times that, and 60 bytes for
+    /// each offer.
     #[arg(long, env = "LENDPAY_CACHE", value_name = "MIB", default_value = "256", value_parser = clap::value_parser!(u32).range(8..=1_048_576))]
     pub cache: u32,
 
@@ -95,8 +96,8 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_STORE_CONNECTIONS", value_name = "NUMBER", default_value = "16", value_parser = clap::value_parser!(u16).range(4..=1_024))]
     pub store_connections: u16,
 
-    /// How long calls that were refused or changed nothing are kept for `lendpay operation`, such as 12h or 7d. All of them
-    /// take 64 MiB at the most: those of a partner a quarter, those without a valid key a tenth.
+    /// How long calls that were refused or changed nothing are kept for `lendpay operation`, such as 12h or 7d. All of
+    /// them take 64 MiB at the most: those of a partner a quarter, those without a valid key a tenth.
     #[arg(long, env = "LENDPAY_OPERATIONS_KEPT", value_name = "TIME", default_value = "7d", value_parser = kept)]
     pub operations_kept: Duration,
 
@@ -104,8 +105,9 @@ pub struct Common {
     #[arg(long, env = "LENDPAY_LOG_FORMAT", value_name = "FORMAT", default_value = "auto")]
     pub log_format: LogFormat,
 
-    /// The OpenTelemetry collector that gets a span for each request, over OTLP/HTTP, such as http://localhost:4318; without
-    /// it nothing is collected. A request is left out when its caller's `traceparent` says that the trace is not kept.
+    /// The OpenTelemetry collector that gets a span for each request, over OTLP/HTTP, such as http://localhost:4318;
+    /// without it nothing is collected. A request is left out when its caller's `traceparent` says that the trace is
+    /// not kept.
     #[arg(long, env = "LENDPAY_OTLP_ENDPOINT", value_name = "URL", value_parser = collector)]
     pub otlp_endpoint: Option<Url>,
 

@@ -9,7 +9,8 @@ use std::str::FromStr;
 /// A store that is there, or is made.
 #[derive(Debug, Args)]
 pub struct KeptIn {
-    /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs, or a PostgreSQL database, postgres://USER@HOST,HOST…/DATABASE.
+    /// Where everything is kept: sled:DIRECTORY, on ext4 or xfs, or a PostgreSQL database,
+    /// postgres://USER@HOST,HOST…/DATABASE.
     #[arg(
         long,
         env = "LENDPAY_STORE",

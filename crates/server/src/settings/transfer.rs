@@ -12,7 +12,8 @@ pub struct Export {
     #[arg(value_name = "FILE|-")]
     pub file: String,
 
-    /// Export from the running service, through its operator's side, in place of a store. An embedded store must be stopped.
+    /// Export from the running service, through its operator's side, in place of a store. An embedded store must be
+    /// stopped.
     #[arg(long)]
     pub running: bool,
 
@@ -52,8 +53,8 @@ pub struct Import {
 /// Commands on the history of a store.
 #[derive(Debug, Subcommand)]
 pub enum HistoryCommand {
-    /// Begin a new history: after a backup of a store was restored, and before the service starts on it. Readers of events
-    /// learn then that they have to read them again from the beginning.
+    /// Begin a new history: after a backup of a store was restored, and before the service starts on it. Readers of
+    /// events learn then that they have to read them again from the beginning.
     New(KeptIn),
 }
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 #[derive(Debug, Args)]
 pub struct Webhooks {
     /// A file with the keys that secrets of webhook endpoints are encrypted with in the store: 64 hexadecimal digits a
-    /// line. The first encrypts, all of them decrypt. Without it webhooks are off. One that other users of the machine can
-    /// read is refused.
+    /// line. The first encrypts, all of them decrypt. Without it webhooks are off. One that other users of the machine
+    /// can read is refused.
     #[arg(long, env = "LENDPAY_SECRETS_KEY_FILE", value_name = "FILE")]
     secrets_key_file: Option<PathBuf>,
 

@@ -1,7 +1,7 @@
 //! Log events as JSON, one object a line.
 //!
-//! The library's own formatter builds each line through serde, field by field, and took an eighth of all instructions of an
-//! accept; this one writes the same members straight into the line.
+//! The library's own formatter builds each line through serde, field by field, and took an eighth of all instructions
+//! of an accept; this one writes the same members straight into the line.
 
 use crate::printable;
 use crate::system_clock::SystemClock;
@@ -81,7 +81,8 @@ impl Visit for Members<'_> {
 
 /// Escapes what RFC 8259 (section 7) does not let stand in a string, and what a terminal would obey.
 fn escape(line: &mut String, text: &str) {
-    // Almost every text is an id. To look at all bytes, many at once, is less work than to stop at one that is not plain.
+    // Almost every text is an id. To look at all bytes, many at once, is less work than to stop at one that is not
+    // plain.
     let is_plain = |byte| matches!(byte, b' '..=b'~') & (byte != b'"') & (byte != b'\\');
     if text.bytes().fold(true, |plain, byte| plain & is_plain(byte)) {
         return line.push_str(text);

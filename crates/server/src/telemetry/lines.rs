@@ -2,8 +2,8 @@
 //!
 //! A write for each line was a tenth of the CPU time of an accept, and would wait for whoever reads the log.
 //! tracing-appender's channel bounds lines, which have no greatest length, and says nothing about those that it drops.
-//! Here a thread writes out what there is every few milliseconds. While nobody reads, lines wait; those that come beyond
-//! the bound are dropped and counted.
+//! Here a thread writes out what there is every few milliseconds. While nobody reads, lines wait; those that come
+//! beyond the bound are dropped and counted.
 
 use std::io::{self, Write};
 use std::mem;

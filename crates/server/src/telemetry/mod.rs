@@ -1,5 +1,5 @@
-//! Where log lines go, and how they look, and where traces go. Log lines go to standard error; standard output belongs to the
-//! commands.
+//! Where log lines go, and how they look, and where traces go. Log lines go to standard error; standard output belongs
+//! to the commands.
 
 mod json_lines;
 mod lines;

@@ -1,7 +1,7 @@
 //! Spans on their way to an OpenTelemetry collector, over OTLP/HTTP. Off unless a collector is set.
 //!
-//! The shell reports each request when it is answered, so spans are built whole, and tracing's own spans, which would cost
-//! every request something even when nobody collects, are not needed.
+//! The shell reports each request when it is answered, so spans are built whole, and tracing's own spans, which would
+//! cost every request something even when nobody collects, are not needed.
 
 use crate::outgoing;
 use crate::settings::Trust;
@@ -25,7 +25,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// How long spans are collected before they are sent.
 const COLLECT: Duration = Duration::from_secs(1);
 
-/// How many spans may wait: some MiB. Whatever comes beyond them is dropped, so that a collector that hangs costs nothing.
+/// How many spans may wait: some MiB. Whatever comes beyond them is dropped, so that a collector that hangs costs
+/// nothing.
 const QUEUE: usize = 16 * 1024;
 
 /// How many spans one request carries.

@@ -7,7 +7,8 @@ use std::io::{self, BufWriter, IsTerminal as _, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// Where an export goes. A file gets its name when it is whole, and nobody but its owner may read it: it holds bank details.
+/// Where an export goes. A file gets its name when it is whole, and nobody but its owner may read it: it holds bank
+/// details.
 pub enum Destination {
     File { writer: BufWriter<NamedTempFile>, path: PathBuf },
     Output(BufWriter<io::Stdout>),

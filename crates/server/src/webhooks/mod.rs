@@ -1,4 +1,5 @@
-//! Sends webhooks (contract 2.15): the side of the network. What is sent when is decided by [`lendpay_domain::webhook`].
+//! Sends webhooks (contract 2.15): the side of the network. What is sent when is decided by
+//! [`lendpay_domain::webhook`].
 //!
 //! | module | subject |
 //! |---|---|

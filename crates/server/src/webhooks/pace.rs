@@ -1,7 +1,7 @@
 //! How much of the processors deliveries may use, so that they yield to requests.
 //!
-//! Their thread has a low priority, but that alone does not make them yield: what they do while requests wait for a disk
-//! delays these too, in caches and in the kernel.
+//! Their thread has a low priority, but that alone does not make them yield: what they do while requests wait for a
+//! disk delays these too, in caches and in the kernel.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 /// How often the clocks of the processors are read, and how long deliveries pause that have used too much.
 pub const PAUSE: Duration = Duration::from_millis(5);
 
-/// The part of the machine below which requests and deliveries together do not disturb each other. What a database does for the
-/// process counts as if it was done here.
+/// The part of the machine below which requests and deliveries together do not disturb each other. What a database does
+/// for the process counts as if it was done here.
 const FREE: f64 = 0.25;
 
 /// How much deliveries may always use, for what the rest of the process uses.
@@ -19,7 +19,8 @@ const SHARE: f64 = 0.05;
 /// How much may be used at a time after less was used, in seconds of a processor.
 const SAVED: f64 = 0.02;
 
-/// What deliveries may use: what remains of a part of the machine, or else a share of what the rest of the process uses.
+/// What deliveries may use: what remains of a part of the machine, or else a share of what the rest of the process
+/// uses.
 pub struct Pace {
     /// How many processors may be used without yielding.
     free: f64,

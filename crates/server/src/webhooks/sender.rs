@@ -104,7 +104,8 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Connects to what `allowed` adds to the Internet; with `plain` also without TLS. An attempt may take no longer than
+    /// Connects to what `allowed` adds to the Internet; with `plain` also without TLS. An attempt may take no longer
+    /// than
     /// `limit`.
     pub fn new(tls: ClientConfig, lookup: Lookup, allowed: Arc<[IpNet]>, plain: bool, limit: Duration) -> Self {
         let mut tcp = HttpConnector::new_with_resolver(Checked { lookup, allowed: Arc::clone(&allowed) });

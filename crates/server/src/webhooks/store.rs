@@ -32,7 +32,8 @@ pub struct Looked {
     pub began: Instant,
 }
 
-/// The store, and where it is asked: with the priority of everything else, since commits wait for what it holds meanwhile.
+/// The store, and where it is asked: with the priority of everything else, since commits wait for what it holds
+/// meanwhile.
 pub struct Asked<S> {
     pub store: Arc<S>,
     pub on: Handle,

@@ -1,8 +1,9 @@
-//! Serves endpoints: reads the log once for all of them, lets their courses decide what is sent, and keeps what they note.
+//! Serves endpoints: reads the log once for all of them, lets their courses decide what is sent, and keeps what they
+//! note.
 //!
-//! One task owns all state. What takes time is done by tasks of its own, which tell what they have [`Done`]. All of them
-//! run on the thread that makes requests, and only the store is asked elsewhere: while commits need the processors,
-//! deliveries wait.
+//! One task owns all state. What takes time is done by tasks of its own, which tell what they have [`Done`]. All of
+//! them run on the thread that makes requests, and only the store is asked elsewhere: while commits need the
+//! processors, deliveries wait.
 
 mod traffic;
 

@@ -109,8 +109,8 @@ async fn events(store: &EmbeddedStore) -> Vec<Event> {
     }
 }
 
-/// Checks that nothing is half there: an offer is accepted exactly when one event says so, at the same time; a buyer of an
-/// event is there. Then checks that everything that was acknowledged is there. Reads the first `count` offers.
+/// Checks that nothing is half there: an offer is accepted exactly when one event says so, at the same time; a buyer of
+/// an event is there. Then checks that everything that was acknowledged is there. Reads the first `count` offers.
 pub fn check(path: &Path, data: &Data, count: usize, acknowledged: &Acknowledged) {
     let accepted = acknowledged.offers.lock().expect("unpoisoned");
     let buyers = acknowledged.buyers.lock().expect("unpoisoned");

@@ -32,7 +32,8 @@ impl Acknowledged {
     }
 }
 
-/// Runs so many writers, each accepting offers of its own and creating buyers, until the service is gone; calls `watch` beside them.
+/// Runs so many writers, each accepting offers of its own and creating buyers, until the service is gone; calls `watch`
+/// beside them.
 pub fn write(
     writers: usize,
     address: &str,

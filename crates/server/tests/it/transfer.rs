@@ -84,7 +84,8 @@ fn a_store_goes_through_a_file_and_is_the_same() {
     assert!((exported + 1..=exported + 2).contains(&last), "sequences go on");
 }
 
-/// Imports an export of format 1 into an empty store, and exports it again: nothing is lost, and creations are still remembered.
+/// Imports an export of format 1 into an empty store, and exports it again: nothing is lost, and creations are still
+/// remembered.
 pub fn an_export_of_format_1_goes_through(store: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let imported = run(&["import", FORMAT_1, "--store", store]);

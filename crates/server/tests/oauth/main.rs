@@ -1,5 +1,5 @@
-//! OAuth 2.0, tried from outside: the built binary, real sockets, a real authorization server (`npm/`), and one of our own
-//! that misbehaves as it is told.
+//! OAuth 2.0, tried from outside: the built binary, real sockets, a real authorization server (`npm/`), and one of our
+//! own that misbehaves as it is told.
 
 mod bad_tokens;
 mod document;

@@ -1,8 +1,8 @@
 //! Backups: a copy of a log that is made while its store runs, and that each run makes longer.
 //!
-//! The directory of a backup is that of a store without its index: the log, and a mark that says up to where the copy is
-//! complete, checked and durable. Bytes after that are what a run that broke off has left: they are fetched again. So a
-//! copy of the directory can be opened as a store, which rebuilds the index.
+//! The directory of a backup is that of a store without its index: the log, and a mark that says up to where the copy
+//! is complete, checked and durable. Bytes after that are what a run that broke off has left: they are fetched again.
+//! So a copy of the directory can be opened as a store, which rebuilds the index.
 
 use super::log::disk::{Directory, Disk as _, INDEX, LockedFile, LogIo as _};
 use super::log::frame::{self, Frame, Kind};

@@ -41,8 +41,8 @@ struct Reached {
 /// The least distance between two frames whose positions are noted. A reader reads about so much to find a sequence.
 const NOTED: u64 = 64 * 1024;
 
-/// Partners, keys and their uses, which every request asks for, and endpoints of webhooks. They are few and kept in memory
-/// too.
+/// Partners, keys and their uses, which every request asks for, and endpoints of webhooks. They are few and kept in
+/// memory too.
 type Parties = Tables<(), ()>;
 
 /// The log and its index.

@@ -1,8 +1,8 @@
 //! Calls that changed nothing: files beside the log, in a directory of their own.
 //!
 //! Each owner has segments: files of sealed records, one after the other, named by the owner and by the time from which
-//! they are, in microseconds since 1970. Records are added to an owner's last segment, and its first one is removed to make
-//! room. What cannot be read is passed over, byte by byte: nothing here stops a start or a look-up.
+//! they are, in microseconds since 1970. Records are added to an owner's last segment, and its first one is removed to
+//! make room. What cannot be read is passed over, byte by byte: nothing here stops a start or a look-up.
 
 use super::log::disk::{create_private, sync_directory};
 use crate::calls::Keep;

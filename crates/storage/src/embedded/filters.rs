@@ -1,8 +1,9 @@
 //! Filters: which events a block of the log can hold, so that a search passes over the others.
 //!
-//! A block is the frames that follow the block before, up to the one with which it has 60 KiB. Its filter is an entry of
-//! the index, which the writer adds when the block is complete: one for hundreds of commands. What comes after the last
-//! filter is read. A filter follows from the log alone, so that one that is missing, or was rebuilt, changes no answer.
+//! A block is the frames that follow the block before, up to the one with which it has 60 KiB. Its filter is an entry
+//! of the index, which the writer adds when the block is complete: one for hundreds of commands. What comes after the
+//! last filter is read. A filter follows from the log alone, so that one that is missing, or was rebuilt, changes no
+//! answer.
 
 use super::base::Base;
 use super::index::{Index, Items, Table, unsealed};
@@ -19,12 +20,12 @@ use lendpay_domain::query::EventFilter;
 use serde::{Deserialize, Serialize};
 use std::ops::Bound;
 
-/// The length from which on a block is complete: so that a full frame, which has almost 64 KiB, is one. Tests of this crate,
-/// the simulation of crashes among them, have short logs.
+/// The length from which on a block is complete: so that a full frame, which has almost 64 KiB, is one. Tests of this
+/// crate, the simulation of crashes among them, have short logs.
 const BLOCK: u64 = if cfg!(test) { 1024 } else { 60 * 1024 };
 
-/// The bits of a filter for each id, and how many of them an id sets: of 100 blocks without an id, one seems to hold it. A
-/// block of accepts has about 1,600 ids, and so a filter of 2 KiB.
+/// The bits of a filter for each id, and how many of them an id sets: of 100 blocks without an id, one seems to hold
+/// it. A block of accepts has about 1,600 ids, and so a filter of 2 KiB.
 const BITS: usize = 10;
 const SET: u64 = 7;
 

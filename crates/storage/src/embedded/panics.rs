@@ -28,7 +28,8 @@ pub(crate) fn panics() -> usize {
     PANICS.load(Ordering::SeqCst)
 }
 
-/// Runs `work`; a panic becomes an error that names its source location. What `work` has changed is not to be used then.
+/// Runs `work`; a panic becomes an error that names its source location. What `work` has changed is not to be used
+/// then.
 pub(crate) fn caught<T>(work: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem> {
     HOOK.call_once(|| {
         let before = take_hook();

@@ -1,4 +1,5 @@
-//! Reads. They run on the caller's thread, without waiting for the committer, and see only what is published. Lists are in
+//! Reads. They run on the caller's thread, without waiting for the committer, and see only what is published. Lists are
+//! in
 //! `list` and `events`.
 
 use super::EmbeddedStore;

@@ -16,8 +16,8 @@ use lendpay_domain::view::Remembered;
 use std::sync::Arc;
 use std::sync::mpsc::{self, SyncSender};
 
-/// How many changes are applied to the index at once, sorted by key: the more there are, the fewer times each page of the
-/// index is changed. Bounds the memory of a rebuild to some 200 MB.
+/// How many changes are applied to the index at once, sorted by key: the more there are, the fewer times each page of
+/// the index is changed. Bounds the memory of a rebuild to some 200 MB.
 const BATCH: usize = 1_000_000;
 
 /// A store that is ready.
@@ -168,8 +168,8 @@ pub(crate) fn find_end<F: LogIo>(log: &LogFile<F>, durable: Position) -> Result<
 }
 
 impl End {
-    /// Cuts off what comes after the end of the log, and makes durable what remains after a position before which everything
-    /// is.
+    /// Cuts off what comes after the end of the log, and makes durable what remains after a position before which
+    /// everything is.
     fn settle<F: LogIo>(&self, log: &LogFile<F>, durable: Position) -> Result<OpenReport, Problem> {
         let (bytes, frames) = (self.length - self.end.end, self.frames);
         if bytes > 0 {

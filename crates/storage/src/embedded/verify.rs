@@ -1,8 +1,8 @@
 //! Checks a stopped store: reads the whole log, and compares the index with one that is rebuilt from it.
 //!
-//! Opening reads neither, so that it is fast: damage in the middle of a log that was closed is found only when that part
-//! is read. Nothing of the store is changed. The index is copied to a directory beside it, where another one is rebuilt:
-//! that takes as much space as twice the index, and as little memory as opening.
+//! Opening reads neither, so that it is fast: damage in the middle of a log that was closed is found only when that
+//! part is read. Nothing of the store is changed. The index is copied to a directory beside it, where another one is
+//! rebuilt: that takes as much space as twice the index, and as little memory as opening.
 
 use super::base::{Base, reached};
 use super::due::{Due, Ids, expires_in};
@@ -93,8 +93,8 @@ pub struct Verified {
     pub records: u64,
     /// Bytes after the last complete group, which opening cuts off. Nobody was told of what they hold.
     pub unfinished: u64,
-    /// Entries of the index that were compared. `None` if the store was not closed, or has no mark that can be read: opening
-    /// brings its index up to date or rebuilds it.
+    /// Entries of the index that were compared. `None` if the store was not closed, or has no mark that can be read:
+    /// opening brings its index up to date or rebuilds it.
     pub entries: Option<u64>,
     /// How much was found.
     pub findings: u64,
@@ -198,7 +198,8 @@ impl<R: FnMut(Finding)> Check<R> {
         Ok(end)
     }
 
-    /// Checks a copy of the index: against one that is rebuilt, or if the log is damaged, that what it names can be read.
+    /// Checks a copy of the index: against one that is rebuilt, or if the log is damaged, that what it names can be
+    /// read.
     fn index(
         &mut self,
         disk: &Directory,

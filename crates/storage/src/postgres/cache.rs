@@ -1,7 +1,7 @@
 //! A cache of keys and clients: every request asks for one, and neither changes often.
 //!
-//! A revocation in this process is known at once; one in another process after [`AGE`] at most. What is not there is not
-//! remembered, so that guessing fills nothing.
+//! A revocation in this process is known at once; one in another process after [`AGE`] at most. What is not there is
+//! not remembered, so that guessing fills nothing.
 
 use lendpay_domain::PartnerId;
 use lendpay_domain::key::{KeyHash, KeyRecord};

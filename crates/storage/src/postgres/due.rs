@@ -13,8 +13,8 @@ use lendpay_domain::store::Answer;
 use lendpay_domain::{ApplicationId, OfferId, Timestamp};
 use uuid::Uuid;
 
-/// How many offers a transaction is for, at most: more than in the embedded store, since a transaction has round trips and a
-/// sync of its own, and no other command is decided with it.
+/// How many offers a transaction is for, at most: more than in the embedded store, since a transaction has round trips
+/// and a sync of its own, and no other command is decided with it.
 const TOGETHER: usize = 2 * ExpireOffers::TOGETHER;
 
 impl PostgresStore {

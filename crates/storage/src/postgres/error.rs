@@ -28,8 +28,8 @@ pub(super) enum DbError {
 const RACED: [SqlState; 3] =
     [SqlState::T_R_SERIALIZATION_FAILURE, SqlState::T_R_DEADLOCK_DETECTED, SqlState::UNIQUE_VIOLATION];
 
-/// Classes that say that the server as a whole does not work: connection, authorization, transaction state (it is read-only),
-/// resources, operator's intervention.
+/// Classes that say that the server as a whole does not work: connection, authorization, transaction state (it is
+/// read-only), resources, operator's intervention.
 const SERVER: [&str; 5] = ["08", "25", "28", "53", "57"];
 
 /// Classes of values that cannot be kept. Their messages may quote the value.
@@ -63,8 +63,8 @@ impl From<PoolError<Self>> for DbError {
 }
 
 impl DbError {
-    /// What a failed commit means. If the database reports an error, nothing was done; if it goes away or is being stopped, or a
-    /// pooler says that it has, the outcome is unknown.
+    /// What a failed commit means. If the database reports an error, nothing was done; if it goes away or is being
+    /// stopped, or a pooler says that it has, the outcome is unknown.
     pub(super) fn of_commit(error: tokio_postgres::Error) -> Self {
         let stopping = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN, SqlState::QUERY_CANCELED];
         let ends = |code: &SqlState| stopping.contains(code) || code.code().starts_with("08");

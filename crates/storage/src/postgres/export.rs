@@ -17,7 +17,8 @@ const RECORDS: i64 = 1_000;
 /// How many exports may be under way. Each keeps a connection, and the database keeps what it sees.
 const EXPORTS: usize = 2;
 
-/// How long the next records wait for a reader, in times of what a command may wait; an export that is read more slowly ends.
+/// How long the next records wait for a reader, in times of what a command may wait; an export that is read more slowly
+/// ends.
 const SLOWEST: u32 = 6;
 
 /// An export that is under way, by a task of its own: a reader that stalls keeps no connection.

@@ -1,7 +1,8 @@
 //! Grouping: commands that come while the database is busy go to it together.
 //!
-//! Two tasks take commands from one queue. Each takes what is there, lets the domain decide all of it in one transaction, and
-//! answers. There is no timer: a lone command goes at once, and under load one group forms while another commits.
+//! Two tasks take commands from one queue. Each takes what is there, lets the domain decide all of it in one
+//! transaction, and answers. There is no timer: a lone command goes at once, and under load one group forms while
+//! another commits.
 
 use super::PostgresOptions;
 use super::cache::{Clients, Keys};
@@ -138,8 +139,8 @@ impl Groups {
         });
     }
 
-    /// Tries until it works, cannot work, or a command has waited for too long. What holds up only some commands of a group
-    /// sends them `apart`.
+    /// Tries until it works, cannot work, or a command has waited for too long. What holds up only some commands of a
+    /// group sends them `apart`.
     async fn carry_out(self: &Arc<Self>, group: &mut Vec<Queued<Work>>, apart: bool) {
         let (mut backoff, mut how) = (Backoff::new(), Loading::First);
         // What a command that waited for too long is told: that there is too much to do, or why it did not work.
@@ -197,7 +198,8 @@ impl Groups {
         }
     }
 
-    /// Does a group in one transaction, unless another session holds offers of it: then nothing is done, and these are returned.
+    /// Does a group in one transaction, unless another session holds offers of it: then nothing is done, and these are
+    /// returned.
     async fn attempt(&self, group: &mut [Queued<Work>], how: Loading) -> Result<Held, DbError> {
         let mut reads = Reads::default();
         group.iter().for_each(|queued| queued.item.reads(&mut reads));

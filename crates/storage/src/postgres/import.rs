@@ -1,5 +1,5 @@
-//! Imports: one transaction, so that all of it is there or nothing. An import of nothing, with `merge`, begins a new history and
-//! changes nothing else.
+//! Imports: one transaction, so that all of it is there or nothing. An import of nothing, with `merge`, begins a new
+//! history and changes nothing else.
 
 use super::address::PostgresAddress;
 use super::error::DbError;
@@ -41,8 +41,8 @@ impl From<DbError> for ImportError {
 }
 
 impl PostgresImport {
-    /// Begins an import at the moment `now`, into an empty database, or with `merge` into any. Events cannot be read there until
-    /// it ends.
+    /// Begins an import at the moment `now`, into an empty database, or with `merge` into any. Events cannot be read
+    /// there until it ends.
     ///
     /// # Errors
     /// If the database cannot be used, or is not empty.
@@ -91,8 +91,8 @@ impl PostgresImport {
         Ok(self.admission.done())
     }
 
-    /// A record keeps its sequence unless that is taken. One without comes after the one before it; before all that have one, it
-    /// gets a negative sequence, since theirs may begin with 1.
+    /// A record keeps its sequence unless that is taken. One without comes after the one before it; before all that
+    /// have one, it gets a negative sequence, since theirs may begin with 1.
     fn next_sequence(&mut self, own: Option<u64>) -> i64 {
         let own = own.map(|own| i64::try_from(own).expect("sequences are admitted below the limit"));
         self.last = own.filter(|own| *own > self.last).unwrap_or(self.last + 1);

@@ -1,13 +1,14 @@
-//! The tables, as they came to be: one statement a version, never changed once released. New ones are added at the end: first
-//! what is additional, and what is no longer used a release later.
+//! The tables, as they came to be: one statement a version, never changed once released. New ones are added at the end:
+//! first what is additional, and what is no longer used a release later.
 //!
-//! Everything is written so that engines that speak PostgreSQL's protocol can take it: no sequence, no trigger, no foreign key
-//! (the commands hold the rules). That is untested but on PostgreSQL.
+//! Everything is written so that engines that speak PostgreSQL's protocol can take it: no sequence, no trigger, no
+//! foreign key (the commands hold the rules). That is untested but on PostgreSQL.
 //!
-//! Columns are what statements look for, order or compare, and what events say; `body` and `terms` are sealed records (`codec`)
-//! of everything else. Times are kept to the microsecond, as PostgreSQL does, and what they have of nanoseconds beside it
-//! (`…_ns`, 0 to 999). `ordered_at` is the time of the last change, see `order`. The change that created a buyer is in the buyer's
-//! row only. An offer's `expiry_at`, to the microsecond, is in its terms too: a list by expiry reads no others then. A change without a sequence of its own, from an import, has a negative one.
+//! Columns are what statements look for, order or compare, and what events say; `body` and `terms` are sealed records
+//! (`codec`) of everything else. Times are kept to the microsecond, as PostgreSQL does, and what they have of
+//! nanoseconds beside it (`…_ns`, 0 to 999). `ordered_at` is the time of the last change, see `order`. The change that
+//! created a buyer is in the buyer's row only. An offer's `expiry_at`, to the microsecond, is in its terms too: a list
+//! by expiry reads no others then. A change without a sequence of its own, from an import, has a negative one.
 
 use super::address::{PostgresAddress, chain};
 use super::{OpenError, PostgresOptions, pool, statements as sql};
@@ -17,8 +18,8 @@ use tokio_postgres::Client;
 /// The version that this program works with.
 pub(super) const VERSION: i32 = STEPS.len() as i32;
 
-/// The oldest version whose program can go on with these tables: what came after it only adds. Raise it to the version of a
-/// step that takes something away, or that an older program would write past.
+/// The oldest version whose program can go on with these tables: what came after it only adds. Raise it to the version
+/// of a step that takes something away, or that an older program would write past.
 const OLDEST: i32 = 24;
 
 const STEPS: [&str; 25] = [
@@ -119,7 +120,8 @@ const STEPS: [&str; 25] = [
     // Written when a change is numbered, not when it is kept: once for each change, and not while a partner waits.
     "CREATE INDEX changes_by_subject ON changes (coalesce(offer_id, buyer_id), sequence) WHERE sequence IS NOT NULL",
     "CREATE INDEX changes_by_operation ON changes (operation_id, sequence) WHERE sequence IS NOT NULL",
-    // Endpoints of webhooks, deleted ones too, with their progress, and which process serves one until when, by the database's clock.
+    // Endpoints of webhooks, deleted ones too, with their progress, and which process serves one until when, by the
+    // database's clock.
     "CREATE TABLE webhooks (
         endpoint_id uuid NOT NULL PRIMARY KEY,
         body bytea NOT NULL,
@@ -128,8 +130,9 @@ const STEPS: [&str; 25] = [
         holder uuid,
         held_until timestamptz
     )",
-    // What partners have used of their rate limit: all of it is back at `full_at`. `granted` is what the last lease got, which
-    // its statement could not return otherwise. It is not worth a sync, and a crash or a failover empties it.
+    // What partners have used of their rate limit: all of it is back at `full_at`. `granted` is what the last lease
+    // got, which its statement could not return otherwise. It is not worth a sync, and a crash or a failover empties
+    // it.
     "CREATE UNLOGGED TABLE rate_limits (
         partner_id uuid NOT NULL PRIMARY KEY,
         granted bigint NOT NULL,
@@ -137,8 +140,8 @@ const STEPS: [&str; 25] = [
     ) WITH (fillfactor = 50)",
 ];
 
-/// Brings a database up to the version of this program; returns how many steps that took. Older programs go on meanwhile and
-/// afterwards, unless a step takes away what they use.
+/// Brings a database up to the version of this program; returns how many steps that took. Older programs go on
+/// meanwhile and afterwards, unless a step takes away what they use.
 ///
 /// # Errors
 /// If the database cannot be used, or a newer program has been there.

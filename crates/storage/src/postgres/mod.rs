@@ -68,14 +68,15 @@ use tokio::sync::{RwLock, Semaphore};
 /// How the store uses the database.
 #[derive(Clone, Copy, Debug)]
 pub struct PostgresOptions {
-    /// The most connections, also counting those on which the database hangs. Two carry commands, up to two exports; the others
-    /// are for reads.
+    /// The most connections, also counting those on which the database hangs. Two carry commands, up to two exports;
+    /// the others are for reads.
     pub connections: usize,
     /// The most commands that wait; more are refused.
     pub queue: usize,
     /// How long a command may wait for a database that is busy or away.
     pub patience: Duration,
-    /// How long one step may take: a statement, a commit, or the wait for a connection. A database that takes longer hangs.
+    /// How long one step may take: a statement, a commit, or the wait for a connection. A database that takes longer
+    /// hangs.
     pub step: Duration,
     /// How calls that changed nothing are kept.
     pub calls: Keeping,

@@ -1,6 +1,6 @@
-//! Sequences. Changes are written without one, so that no writer waits for another; whoever reads them numbers first what is
-//! committed by then. Only those who number wait for each other, and a sequence is never given twice: a reader that passes the
-//! last one it saw misses none.
+//! Sequences. Changes are written without one, so that no writer waits for another; whoever reads them numbers first
+//! what is committed by then. Only those who number wait for each other, and a sequence is never given twice: a reader
+//! that passes the last one it saw misses none.
 
 use super::PostgresStore;
 use super::error::DbError;
@@ -85,8 +85,8 @@ impl PostgresStore {
             match persist(&self.groups.health, self.groups.patience, once).await {
                 Ok((some, given)) => {
                     numbered += usize::try_from(some).expect("a count");
-                    // Less than was asked for: whatever was waiting has its sequence. Writers go on, and there is no end
-                    // to wait for.
+                    // Less than was asked for: whatever was waiting has its sequence. Writers go on, and there is no
+                    // end to wait for.
                     (more, last) = (some == AT_ONCE, given);
                 }
                 // Numbering can be repeated: what was done is not done twice.

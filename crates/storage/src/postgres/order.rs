@@ -1,8 +1,9 @@
 //! In which order changes are numbered that wait for a sequence: a hybrid logical clock (Kulkarni and others, 2014).
 //!
-//! It gives the time of the change, or the microsecond after the last time that it gave or saw, whichever is later. Every row has
-//! the time of its last change, and whoever loads a row has seen that. So a change comes after everything that this process did
-//! or has read before it, whatever the clocks of the processes say; the rest is as near as those are.
+//! It gives the time of the change, or the microsecond after the last time that it gave or saw, whichever is later.
+//! Every row has the time of its last change, and whoever loads a row has seen that. So a change comes after everything
+//! that this process did or has read before it, whatever the clocks of the processes say; the rest is as near as those
+//! are.
 
 use lendpay_domain::Timestamp;
 use std::sync::atomic::{AtomicI64, Ordering};

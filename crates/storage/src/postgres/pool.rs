@@ -36,10 +36,11 @@ pub(super) fn pool(
     pool.build().map_err(|error| OpenError::Tls(error.to_string()))
 }
 
-/// A statement that is prepared is planned once for all values. While a table is nearly empty, reading all of it is the best plan,
-/// and the database keeps that until it has looked at the table again, which may be a minute. So nothing is planned that way:
-/// there is an index for whatever is looked for. What has to read a table of a few rows as a whole does so at a cost that lets
-/// the database compile the plan, which takes much longer than any statement of the store: it does not.
+/// A statement that is prepared is planned once for all values. While a table is nearly empty, reading all of it is the
+/// best plan, and the database keeps that until it has looked at the table again, which may be a minute. So nothing is
+/// planned that way: there is an index for whatever is looked for. What has to read a table of a few rows as a whole
+/// does so at a cost that lets the database compile the plan, which takes much longer than any statement of the store:
+/// it does not.
 pub(super) const BY_INDEX: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
      SET enable_bitmapscan = off; SET jit = off";
 
@@ -106,8 +107,8 @@ impl Connection {
     }
 }
 
-/// Connects to the first of some hosts that answers in its time and can write, beginning with the one at `first`. The time of a
-/// host is its `connect_timeout`, for the whole attempt.
+/// Connects to the first of some hosts that answers in its time and can write, beginning with the one at `first`. The
+/// time of a host is its `connect_timeout`, for the whole attempt.
 pub(super) async fn connect(
     hosts: &[Config],
     first: &AtomicUsize,

@@ -1,9 +1,9 @@
 //! Poolers between the store and the database.
 //!
-//! One that gives each transaction a session of the database (PgBouncer with `pool_mode = transaction`) gives it to another
-//! connection next. What was prepared is in another session then, and another process may have prepared something else
-//! under its name. So the store looks for such a pooler before anything else, and behind one it prepares nothing: each
-//! statement is sent unnamed, with the types of its parameters, and planned each time.
+//! One that gives each transaction a session of the database (PgBouncer with `pool_mode = transaction`) gives it to
+//! another connection next. What was prepared is in another session then, and another process may have prepared
+//! something else under its name. So the store looks for such a pooler before anything else, and behind one it prepares
+//! nothing: each statement is sent unnamed, with the types of its parameters, and planned each time.
 
 use super::error::DbError;
 use super::session::Parameters;
@@ -13,9 +13,9 @@ use std::sync::LazyLock;
 use tokio_postgres::Client;
 use tokio_postgres::types::{ToSql, Type};
 
-/// Which of two connections is asked for its session. A pooler gives the session that was used last to whoever comes next,
-/// or the one that was not used for longest: then two that take turns may seem to have one each. More often than needed, as
-/// other processes take sessions too.
+/// Which of two connections is asked for its session. A pooler gives the session that was used last to whoever comes
+/// next, or the one that was not used for longest: then two that take turns may seem to have one each. More often than
+/// needed, as other processes take sessions too.
 const ASKED: [usize; 9] = [0, 1, 1, 0, 0, 1, 0, 1, 1];
 
 /// Whether the sessions of two connections pass from one to the other.

@@ -120,8 +120,8 @@ impl Session {
         in_time(connection.step, connection.client.batch_execute(statements)).await
     }
 
-    /// Makes it durable. A commit is never cancelled: if it takes too long its outcome is unknown, and the connection stays in
-    /// use until the database has answered, so that what hangs there is never more than the pool holds.
+    /// Makes it durable. A commit is never cancelled: if it takes too long its outcome is unknown, and the connection
+    /// stays in use until the database has answered, so that what hangs there is never more than the pool holds.
     pub(super) async fn commit(mut self) -> Result<(), DbError> {
         let object = self.0.take().expect("it is only taken by what consumes the session");
         let step = object.step;
@@ -169,8 +169,8 @@ async fn in_time<T>(
     }
 }
 
-/// Waits between two tries: 20 ms, twice as long each time, up to half a second, and a random time more so that processes do not
-/// meet again and again.
+/// Waits between two tries: 20 ms, twice as long each time, up to half a second, and a random time more so that
+/// processes do not meet again and again.
 pub(super) struct Backoff(u32);
 
 impl Backoff {

@@ -1,7 +1,7 @@
 //! Every statement that the store runs. `statements.txt` has their types; a test compares it with what a database says.
 //!
-//! A row's `ordered_at` is the time of its last change (see `order`), and so its version: an update names the one that it was
-//! decided on, and changes nothing if the row has another.
+//! A row's `ordered_at` is the time of its last change (see `order`), and so its version: an update names the one that
+//! it was decided on, and changes nothing if the row has another.
 
 macro_rules! statements {
     ($($(#[$doc:meta])* $name:ident = $sql:expr;)+) => {
@@ -32,8 +32,8 @@ macro_rules! offers {
     };
 }
 
-/// Of so many offers of an index those that may be wanted, and the last one, so that it is seen how far was looked. `$6` is
-/// the end of the expiry, or absent.
+/// Of so many offers of an index those that may be wanted, and the last one, so that it is seen how far was looked.
+/// `$6` is the end of the expiry, or absent.
 macro_rules! list_offers {
     ($from:literal) => {
         concat!(
@@ -54,9 +54,9 @@ macro_rules! change_columns {
     };
 }
 
-/// Events with the history and the end that they belong to, in one moment; these alone if nothing comes after. Of so many
-/// changes those that may be wanted, and the last one, so that it is seen how far was looked. The body is that of replaced
-/// terms and of a move with a reason: the event says them.
+/// Events with the history and the end that they belong to, in one moment; these alone if nothing comes after. Of so
+/// many changes those that may be wanted, and the last one, so that it is seen how far was looked. The body is that of
+/// replaced terms and of a move with a reason: the event says them.
 macro_rules! list_events {
     ($of:literal) => {
         concat!(
@@ -77,8 +77,8 @@ macro_rules! list_events {
 statements! {
     /// Partners are not held: every creation of a buyer looks at one, and the groups would wait for each other.
     LOAD_PARTNERS = "SELECT body, ordered_at FROM partners WHERE partner_id = ANY ($1::uuid[])";
-    /// Other rows that a group may change are held until its end: clients, keys, offers, and those of a table in the order of
-    /// their keys, so that no two groups wait for each other.
+    /// Other rows that a group may change are held until its end: clients, keys, offers, and those of a table in the
+    /// order of their keys, so that no two groups wait for each other.
     LOAD_CLIENTS = "SELECT oauth_client_id, partner_id, ordered_at FROM oauth_clients \
          WHERE oauth_client_id = ANY ($1::text[]) ORDER BY oauth_client_id FOR UPDATE";
     LOAD_KEYS = "SELECT body, ordered_at FROM api_keys k WHERE (partner_id, key_id) IN \
@@ -127,8 +127,8 @@ statements! {
     /// One that has the offer and the moment already says the same.
     INSERT_DUE = "INSERT INTO offers_due SELECT * FROM unnest($1::timestamptz[], $2::uuid[], $3::uuid[]) \
          ON CONFLICT DO NOTHING";
-    /// Those that no other process has taken. Where they are stored is how they are found again: while they are held, and
-    /// nobody changes such a row, it stays there.
+    /// Those that no other process has taken. Where they are stored is how they are found again: while they are held,
+    /// and nobody changes such a row, it stays there.
     TAKE_DUE = "SELECT expiry_at, application_id, offer_id, ctid::text FROM offers_due \
          WHERE (expiry_at, application_id, offer_id) > (coalesce($1, '-infinity'::timestamptz), $2, $3) \
          AND expiry_at < $4 ORDER BY expiry_at, application_id, offer_id LIMIT $5 FOR UPDATE SKIP LOCKED";
@@ -143,8 +143,8 @@ statements! {
          FROM unnest($2::uuid[], $3::bytea[], $4::bytea[], $5::timestamptz[]) AS k (endpoint_id, body, progress, version) \
          WHERE w.endpoint_id = k.endpoint_id AND w.ordered_at = k.version";
 
-    /// Lists begin at an id that counts too, and are bounded by it whatever plan the database makes: each filter that is
-    /// looked for in an index has a statement of its own.
+    /// Lists begin at an id that counts too, and are bounded by it whatever plan the database makes: each filter that
+    /// is looked for in an index has a statement of its own.
     LIST_PARTNERS = "SELECT body, ordered_at FROM partners WHERE partner_id >= $1 ORDER BY partner_id LIMIT $2";
     LIST_PARTNERS_BY_CLIENT = "SELECT p.body, p.ordered_at FROM oauth_clients c JOIN partners p ON p.partner_id = c.partner_id \
          WHERE c.oauth_client_id = $1";
@@ -173,7 +173,8 @@ statements! {
     DELETE_OWNERS_CALLS = "DELETE FROM calls WHERE call_id IN (SELECT call_id FROM (SELECT call_id, owner, \
          sum(octet_length(body)) OVER (PARTITION BY owner ORDER BY called_at DESC, call_id) AS held FROM calls) AS c \
          WHERE held > CASE owner WHEN 'operator' THEN $1::bigint WHEN 'nobody' THEN $2::bigint ELSE $3::bigint END)";
-    /// The oldest of all, if all have too many bytes together. After the other: what is too much of one takes no other's space.
+    /// The oldest of all, if all have too many bytes together. After the other: what is too much of one takes no
+    /// other's space.
     DELETE_MANY_CALLS = "DELETE FROM calls WHERE call_id IN (SELECT call_id FROM (SELECT call_id, \
          sum(octet_length(body)) OVER (ORDER BY called_at DESC, call_id) AS held FROM calls) AS c \
          WHERE held > $1::bigint)";

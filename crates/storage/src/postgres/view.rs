@@ -46,8 +46,8 @@ pub(super) enum Loading {
 }
 
 impl Rows {
-    /// Loads what commands may look at, and holds what they may change until the transaction ends. A row that cannot be read
-    /// fails the group; its commands then go one by one.
+    /// Loads what commands may look at, and holds what they may change until the transaction ends. A row that cannot be
+    /// read fails the group; its commands then go one by one.
     pub(super) async fn load(session: &Session, order: &Order, reads: Reads, how: Loading) -> Result<Self, DbError> {
         let Reads { mut partners, clients, keys, hashes, applications, mut buyers, new_buyers, endpoints, .. } = reads;
         if how != Loading::First {

@@ -1,7 +1,7 @@
 //! Writing what a group has changed: the rows as they are now, and every change.
 //!
-//! A row that was absent is inserted, which fails if it is there by now; one that was there is updated only if it still has the
-//! version that was loaded. Either failure is a race: the group is loaded and decided again.
+//! A row that was absent is inserted, which fails if it is there by now; one that was there is updated only if it still
+//! has the version that was loaded. Either failure is a race: the group is loaded and decided again.
 
 use super::error::DbError;
 use super::order::Order;
@@ -174,7 +174,8 @@ impl Writer<'_> {
         self.put(statements, rows, |rows| columns!(rows, |it| it.0, &it.1[..], it.2.as_deref())).await
     }
 
-    /// Writes every change, and the buyers that were created. The change that created a buyer is in the buyer's row only.
+    /// Writes every change, and the buyers that were created. The change that created a buyer is in the buyer's row
+    /// only.
     async fn changes(&self, changes: &[Pending], ordered: &[Timestamp]) -> Result<(), DbError> {
         let (mut rows, mut buyers) = (Vec::new(), Vec::new());
         for (Pending { sequence, record }, ordered) in changes.iter().zip(ordered) {

@@ -1,4 +1,5 @@
-//! What every store must do. A backend implements [`Backend`] and calls [`cases!`]; each case gets a fresh, empty store.
+//! What every store must do. A backend implements [`Backend`] and calls [`cases!`]; each case gets a fresh, empty
+//! store.
 
 pub mod buyers;
 pub mod calls;
@@ -31,7 +32,8 @@ pub trait Backend: Sized + Send {
     /// The store.
     fn store(&self) -> &Arc<Self::Store>;
 
-    /// Imports records, closing the store for it if that is how it imports. A rejected import leaves the backend as it was.
+    /// Imports records, closing the store for it if that is how it imports. A rejected import leaves the backend as it
+    /// was.
     fn import(
         self,
         records: Vec<Record>,

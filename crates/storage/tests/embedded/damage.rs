@@ -1,6 +1,6 @@
-//! The table of damages: every file of a store that was closed, or killed, with a bit flipped, a part zeroed, its end missing or
-//! garbage after it, or removed. Nothing is silent: the store has everything, or says so when the damaged part is read, or
-//! refuses to open with the advice that helps.
+//! The table of damages: every file of a store that was closed, or killed, with a bit flipped, a part zeroed, its end
+//! missing or garbage after it, or removed. Nothing is silent: the store has everything, or says so when the damaged
+//! part is read, or refuses to open with the advice that helps.
 
 use crate::child::Child;
 use crate::conformance::samples::*;
@@ -329,8 +329,8 @@ fn frame_ends(log: &[u8]) -> Vec<usize> {
     ends
 }
 
-/// A log that ends where a group ends says nothing of what came after it; the index does, also where it is not trusted: the
-/// files were copied, or the mark is lost.
+/// A log that ends where a group ends says nothing of what came after it; the index does, also where it is not trusted:
+/// the files were copied, or the mark is lost.
 #[test]
 fn a_log_that_lost_whole_groups_is_refused_as_long_as_the_index_knows_of_them() {
     let killed = empty();

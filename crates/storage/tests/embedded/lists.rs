@@ -15,7 +15,8 @@ use lendpay_storage::EmbeddedStore;
 /// More records than a page looks at.
 const MANY: u64 = 20_500;
 
-/// Partner 1 has an application, a buyer and nothing else; partner 2 has many applications, with an offer in the last one.
+/// Partner 1 has an application, a buyer and nothing else; partner 2 has many applications, with an offer in the last
+/// one.
 async fn filled(store: &EmbeddedStore) {
     for p in [1, 2] {
         with_partner(store, p).await;

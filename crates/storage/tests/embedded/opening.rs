@@ -59,7 +59,8 @@ async fn what_waits_is_done_when_the_store_is_dropped() {
 /// What is done to a directory.
 type Harm = fn(&Path);
 
-/// Whatever becomes of the index and the mark, of a store that was closed or one whose files were copied while it was open.
+/// Whatever becomes of the index and the mark, of a store that was closed or one whose files were copied while it was
+/// open.
 #[tokio::test]
 async fn index_and_mark_can_be_lost_at_any_moment() {
     let original = empty();
@@ -158,8 +159,8 @@ async fn one_offer(store: &EmbeddedStore) {
     done(store.run(accept(1, 1, 3)).await.expect("works"));
 }
 
-/// A copy of the files while the last group was being written: wherever the log ends, or whatever of it is zeros, the groups
-/// before it are there, and of it whole commands or nothing. The store goes on from there.
+/// A copy of the files while the last group was being written: wherever the log ends, or whatever of it is zeros, the
+/// groups before it are there, and of it whole commands or nothing. The store goes on from there.
 #[tokio::test]
 async fn a_torn_group_is_cut_off() {
     let original = empty();

@@ -1,5 +1,5 @@
-//! The model test: histories of a store by chance, beside the same history of the reference store. Outcomes, everything that
-//! can be read, events and exports must agree. A history that fails is made as short as possible and printed.
+//! The model test: histories of a store by chance, beside the same history of the reference store. Outcomes, everything
+//! that can be read, events and exports must agree. A history that fails is made as short as possible and printed.
 
 mod steps;
 

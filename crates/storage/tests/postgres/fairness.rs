@@ -14,12 +14,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
 use tokio::task::JoinSet;
 
-/// How many commands the busy partner has under way, and how many of them wait at least when another's comes. In the order
-/// in which they come all of these would be carried out before it.
+/// How many commands the busy partner has under way, and how many of them wait at least when another's comes. In the
+/// order in which they come all of these would be carried out before it.
 const BUSY: usize = 4_000;
 const WAITING: usize = 3_000;
-/// So many are carried out at the most before another's: the two groups of 256 that are under way, and its own. Beside a
-/// group that the machine lets wait, the other task may carry out some more.
+/// So many are carried out at the most before another's: the two groups of 256 that are under way, and its own. Beside
+/// a group that the machine lets wait, the other task may carry out some more.
 const FEW: u64 = 6 * 256;
 
 /// How many buyers of all partners are stored.

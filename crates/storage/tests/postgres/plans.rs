@@ -1,5 +1,5 @@
-//! How the database carries out what the store prepared on tables that were empty: it keeps such a plan until it has looked at
-//! the tables again, which may be a minute, while they grow.
+//! How the database carries out what the store prepared on tables that were empty: it keeps such a plan until it has
+//! looked at the tables again, which may be a minute, while they grow.
 
 use crate::Postgres;
 use crate::conformance::Backend as _;

@@ -142,7 +142,8 @@ fn every_move_of_every_caller_before_at_and_after_expiry() {
     assert_eq!(cases, 6 * 2 * 4 * 4 * 4);
 }
 
-/// Contract 2.1: `statusChangedAt` is the time of the last status change. A clock that goes back does not make it earlier.
+/// Contract 2.1: `statusChangedAt` is the time of the last status change. A clock that goes back does not make it
+/// earlier.
 #[test]
 fn a_move_is_not_before_the_last_change() {
     let world = with_offer(Status::Offered, terms());

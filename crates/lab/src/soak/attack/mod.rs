@@ -1,4 +1,5 @@
-//! Clients that are there to do harm, beside the ordinary load. They must cost the service little and others almost nothing.
+//! Clients that are there to do harm, beside the ordinary load. They must cost the service little and others almost
+//! nothing.
 //!
 //! To add one, write a function as those here and name it in [`ATTACKS`].
 

@@ -59,8 +59,8 @@ fn an_endpoint_that_is_added_while_others_are_served_gets_every_event_of_its_par
     }
 }
 
-/// What was delivered is saved each second, and an endpoint is held again each second: neither may keep the other from its
-/// row until the time is over for which it was held.
+/// What was delivered is saved each second, and an endpoint is held again each second: neither may keep the other from
+/// its row until the time is over for which it was held.
 #[test]
 fn an_endpoint_is_held_without_a_gap_while_events_are_delivered() {
     let (store, receiver) = (database(), Receiver::start());

@@ -1,5 +1,5 @@
-//! A database that is not there, goes away, can only be read, has no room, or knows another password: it is said, refused in the
-//! contract's shape, and over when it is over.
+//! A database that is not there, goes away, can only be read, has no room, or knows another password: it is said,
+//! refused in the contract's shape, and over when it is over.
 
 use super::{Ends, Service, migrated};
 use crate::operator::KEY;
@@ -158,7 +158,8 @@ fn a_database_that_can_only_be_read_is_not_ready() {
 
 #[test]
 fn a_database_without_room_refuses_until_there_is_room() {
-    /// More than a file of its log, which it makes at once, and than any table of its own; tables grow in smaller steps.
+    /// More than a file of its log, which it makes at once, and than any table of its own; tables grow in smaller
+    /// steps.
     const LONGEST: u64 = 4 * 1024 * 1024;
     let cluster = Cluster::start(Begin::EmptyWithShortLogFiles, &["fsync=off"]);
     let mut service = Service::start(&loans(&cluster), &["--buyer-checks", "contract"]);

@@ -17,7 +17,8 @@ pub(crate) const HEAD: usize = 32;
 /// The size of its entries after which a frame ends, between two commands. Bounds what a reader reads to find an entry.
 const CUT: usize = 64 * 1024;
 
-/// The most bytes that the entries of a frame take, and so those of a command: two changes of any length, or many short ones.
+/// The most bytes that the entries of a frame take, and so those of a command: two changes of any length, or many short
+/// ones.
 pub(crate) const LONGEST: usize = 2 * codec::LONGEST;
 
 /// What a frame is for.
@@ -188,8 +189,8 @@ fn checksum(salt: u64, bytes: &[u8]) -> u32 {
 #[derive(Clone)]
 pub(crate) struct Frame<'a> {
     pub(crate) kind: Kind,
-    /// Everything before this place in the file was durable when the frame was written: where its group begins, or where
-    /// its import began.
+    /// Everything before this place in the file was durable when the frame was written: where its group begins, or
+    /// where its import began.
     pub(crate) group: u64,
     /// Where the frame begins in the file.
     pub(crate) at: u64,

@@ -82,8 +82,8 @@ impl<I: Index, D: Disk> Committer<I, D> {
         }
     }
 
-    /// Ends the store. Commands that are still queued are dropped; nothing was done about them. The failure is told last:
-    /// the process may end then.
+    /// Ends the store. Commands that are still queued are dropped; nothing was done about them. The failure is told
+    /// last: the process may end then.
     fn stop(self, reason: &str, group: Vec<Job<I, D::Log>>, answer: StoreError) {
         self.queue.clear();
         self.checkpoints.distrust();

@@ -94,8 +94,8 @@ impl<I: Index, F: LogIo> Writer<I, F> {
         Ok(self.base.log.file.sync()?)
     }
 
-    /// Applies the group to the index, and lets everybody read it. Returns its events by type. The group is durable, or is
-    /// part of an import that has not ended; the index does not claim to have come so far then.
+    /// Applies the group to the index, and lets everybody read it. Returns its events by type. The group is durable, or
+    /// is part of an import that has not ended; the index does not claim to have come so far then.
     pub(crate) fn publish(&mut self) -> Result<EventCounts, Problem> {
         self.base.note_frame(self.group.first(), self.position().end)?;
         self.base.apply(&mut self.view)?;

@@ -166,7 +166,8 @@ async fn every_list_is_read_by_an_index_and_bounded() {
     }
 }
 
-/// What a session turns off counts as so costly that the database would compile a plan with it, which takes some 300 ms.
+/// What a session turns off counts as so costly that the database would compile a plan with it, which takes some 300
+/// ms.
 #[tokio::test]
 async fn no_plan_is_compiled() {
     let client = migrated().await;
