@@ -38,9 +38,10 @@ pub(super) fn pool(
 
 /// A statement that is prepared is planned once for all values. While a table is nearly empty, reading all of it is the
 /// best plan, and the database keeps that until it has looked at the table again, which may be a minute. So nothing is
-/// planned that way: there is an index for whatever is looked for. What has to read a table of a few rows as a whole
-/// does so at a cost that lets the database compile the plan, which takes much longer than any statement of the store:
-/// it does not.
+/// planned that way: there is an index for whatever is looked for.
+///
+/// A table of a few rows may still have to be read as a whole. Such a plan counts as very costly, and the database would
+/// compile it, which takes longer than any statement of the store. So compiling is off.
 pub(super) const BY_INDEX: &str = "SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off; \
      SET enable_bitmapscan = off; SET jit = off";
 
