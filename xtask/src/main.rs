@@ -12,6 +12,7 @@ mod openapi;
 mod report;
 mod sdk;
 mod service;
+mod tail;
 mod test_run;
 mod tools;
 mod webhook_guide;

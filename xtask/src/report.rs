@@ -19,6 +19,8 @@ pub struct Entry {
     pub result: anyhow::Result<Outcome>,
     /// How long it took.
     pub took: Duration,
+    /// The last lines that it printed.
+    pub tail: Vec<u8>,
 }
 
 /// The table of all steps.
@@ -63,7 +65,7 @@ mod tests {
     use super::*;
 
     fn entry(name: &'static str, result: anyhow::Result<Outcome>, milliseconds: u64) -> Entry {
-        Entry { name, result, took: Duration::from_millis(milliseconds) }
+        Entry { name, result, took: Duration::from_millis(milliseconds), tail: Vec::new() }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Everything that has to hold, step by step: what CI runs and what a developer runs before pushing.
 
+use std::io::IsTerminal as _;
 use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
@@ -18,6 +19,7 @@ use crate::linters;
 use crate::openapi::{self, Mode};
 use crate::report::{Entry, Outcome, summary};
 use crate::sdk;
+use crate::tail::Tail;
 use crate::tools;
 use crate::webhook_guide;
 
@@ -67,23 +69,32 @@ const DATABASE_LIMIT: &str = "60";
 
 /// Runs the steps, the slow ones only with `all`, and ends with a summary. A failure hides none that come after it.
 pub fn run(shell: &Shell, all: bool) -> anyhow::Result<()> {
+    if std::io::stdout().is_terminal() {
+        // What cargo prints goes through a pipe.
+        shell.set_var("CARGO_TERM_COLOR", "always");
+    }
     run_steps(shell, &STEPS.iter().filter(|step| all || !step.slow).collect::<Vec<_>>())
 }
 
 fn run_steps(shell: &Shell, steps: &[&Step]) -> anyhow::Result<()> {
     let run_one = |step: &&Step| {
         println!("\n=== {} ===", step.name);
-        let begin = Instant::now();
+        let (begin, tail) = (Instant::now(), Tail::start()?);
         let result = (step.run)(shell);
         if let Err(error) = &result {
-            // Here and not at the very end: a long diff would push the table out of sight.
             println!("error: {error:#}");
         }
-        let took = begin.elapsed();
+        let (took, tail) = (begin.elapsed(), tail.end()?);
         println!("{} took {} s", step.name, took.as_secs());
-        Entry { name: step.name, result, took }
+        Ok(Entry { name: step.name, result, took, tail })
     };
-    let ran: Vec<_> = steps.iter().map(run_one).collect();
+    let ran = steps.iter().map(run_one).collect::<anyhow::Result<Vec<_>>>()?;
+    for Entry { name, tail, .. } in ran.iter().filter(|entry| entry.result.is_err()) {
+        println!(
+            "\n=== {name} failed; the last lines of what it printed ===\n{}",
+            String::from_utf8_lossy(tail).trim_end()
+        );
+    }
     println!("\n{}", summary(&ran));
     let failed: Vec<_> = ran.iter().filter(|entry| entry.result.is_err()).map(|entry| entry.name).collect();
     if !failed.is_empty() {

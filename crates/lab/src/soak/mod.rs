@@ -10,7 +10,7 @@
 //! | `attack` | clients that are there to do harm |
 //! | `log` | the reader of the service's log, whom an attack stalls |
 //! | `memory` | how much the process has, over time |
-//! | `pace` | how long a client that behaves well waits, before the attack and during it |
+//! | `pace` | how long clients that behave well wait, before the attack and during it |
 
 mod attack;
 mod feeder;
@@ -130,9 +130,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
     for _ in killed::CONNECTIONS..arguments.connections {
         spawn(start, |shared| Worker::new(shared).work());
     }
-    for work in [feeder::feed, |shared: &Shared| shared.keys.rotate(shared), killed::kill, pace::measure] {
+    for work in [feeder::feed, |shared: &Shared| shared.keys.rotate(shared), killed::kill] {
         spawn(start, work);
     }
+    (0..pace::CLIENTS).for_each(|_| spawn(start, pace::measure));
     for (attack, count) in ATTACKS {
         (0..count).for_each(|_| spawn(shared.attacked_from, attack));
     }
@@ -155,7 +156,7 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
         shared.keys.revoked(),
     );
     println!("  {}", memory.judge()?);
-    println!("  {}", shared.pace.judge()?);
+    println!("  {}", shared.pace.judge(shared.attacked_from)?);
     println!("  {}", secure.judge()?);
     let repeated = shared.ledger.check_answers(&server, shared.keys.any().text(), Page::default())?;
     println!("  {repeated} repetitions were answered as the first time");

@@ -2,23 +2,27 @@
 
 use super::{ROUND, connect_from};
 use crate::soak::Shared;
+use std::collections::VecDeque;
 use std::io::Write as _;
 
-/// How many clients ask at a time, and from where.
+/// How many clients wait at a time, each for a round, and from where.
 const CLIENTS: usize = 300;
 const ADDRESS: u8 = 4;
 
 pub fn attack(shared: &Shared) -> anyhow::Result<()> {
-    while !shared.over() {
-        let mut held = Vec::new();
-        for n in 0..CLIENTS {
-            let mut stream = connect_from(ADDRESS, shared.partner, Some(2_048))?;
-            let coding = ["identity", "gzip"][n % 2];
-            // The service may have ended it to make room.
-            let _ = write!(stream, "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {coding}\r\n\r\n");
-            held.push(stream);
+    let mut held = VecDeque::new();
+    for coding in ["identity", "gzip"].into_iter().cycle() {
+        if shared.over() {
+            break;
         }
-        std::thread::sleep(ROUND);
+        let mut stream = connect_from(ADDRESS, shared.partner, Some(2_048))?;
+        // The service may have ended it to make room.
+        let _ = write!(stream, "GET /docs HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {coding}\r\n\r\n");
+        held.push_back(stream);
+        if held.len() > CLIENTS {
+            held.pop_front();
+        }
+        std::thread::sleep(ROUND / CLIENTS as u32);
     }
     Ok(())
 }
