@@ -1,9 +1,9 @@
 //! Records expiries when they are due, so that their events come in time (contract 2.1). Nothing else depends on it:
 //! who reads or accepts an offer whose time has come finds it Expired in any case.
 
-use crate::store::Kept;
 use lendpay_api::{Clock, event_id, uuid};
 use lendpay_domain::OperationId;
+use lendpay_domain::Store;
 use lendpay_domain::command::Stamp;
 use lendpay_domain::event::Actor;
 use std::convert::Infallible;
@@ -20,8 +20,11 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// How many offers are looked at between two rests.
 const MOST: usize = 8_192;
 
+/// How many times as long as that took is rested, while more offers are due, so that requests go on meanwhile.
+const REST: u32 = 8;
+
 /// Records expiries until it is dropped.
-pub async fn keep<S: Kept>(store: Arc<S>, clock: Arc<dyn Clock>) -> Infallible {
+pub async fn keep<S: Store>(store: Arc<S>, clock: Arc<dyn Clock>) -> Infallible {
     let mut after = None;
     loop {
         let (begin, now) = (Instant::now(), clock.now());
@@ -30,7 +33,7 @@ pub async fn keep<S: Kept>(store: Arc<S>, clock: Arc<dyn Clock>) -> Infallible {
         let rest = match store.expire(after, now, MOST, stamp).await {
             Ok(next) => {
                 after = next;
-                after.map_or(LOOK, |_| begin.elapsed() * S::EXPIRY_REST)
+                after.map_or(LOOK, |_| begin.elapsed() * REST)
             }
             Err(error) => {
                 tracing::debug!(%error, "expiries are not recorded now; trying again");

@@ -18,10 +18,6 @@ use std::time::Duration;
 
 /// A store that can be watched and closed.
 pub trait Kept: Store {
-    /// While more expiries are due, recording them rests so many times as long as it works, so that requests go on
-    /// meanwhile.
-    const EXPIRY_REST: u32 = 3;
-
     /// How many times as much of processors as this process its store uses elsewhere.
     const ELSEWHERE: u32 = 0;
 
@@ -80,9 +76,6 @@ impl Kept for EmbeddedStore {
 }
 
 impl Kept for PostgresStore {
-    /// An expiry takes more work than in the embedded store, the database's included.
-    const EXPIRY_REST: u32 = 7;
-
     /// An accept takes about as much of the database.
     const ELSEWHERE: u32 = 1;
 

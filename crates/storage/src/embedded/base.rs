@@ -1,5 +1,6 @@
 //! What reads see: the log up to its published end, and the index over it. Only the writer and recovery apply changes.
 
+use super::expired::{LastExpired, only_expired};
 use super::index::{BuyerValue, Index, OfferValue, Table, buyer_key, offer_key, pair, unsealed};
 use super::log::disk::LogIo;
 use super::log::{FIRST, Head, LogFile, Place, ReadError};
@@ -23,7 +24,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 /// The version of the index: an index that has another one is rebuilt. To be raised with every change of what a table
 /// holds, and of what an event is or is looked for by, which filters hold.
-pub(super) const LAYOUT: u32 = 5;
+pub(super) const LAYOUT: u32 = 6;
 
 /// The key of the note that says how far the index has come.
 const REACHED: &[u8] = b"reached";
@@ -50,6 +51,7 @@ pub(crate) struct Base<I, F> {
     pub(crate) log: Arc<LogFile<F>>,
     pub(crate) index: I,
     parties: RwLock<Parties>,
+    pub(super) last_expired: LastExpired,
     /// The position of the last frame that was noted.
     noted: AtomicU64,
 }
@@ -87,15 +89,21 @@ impl<I: Index, F: LogIo> Base<I, F> {
             let webhook = whole(unsealed::<WebhookRecord<'_>>(&item?.1).and_then(Webhook::try_from))?;
             parties.webhooks.insert(webhook.endpoint.id, webhook);
         }
-        Ok(Self { log, index, parties: RwLock::new(parties), noted: AtomicU64::new(0) })
+        let last_expired = LastExpired::read(&index)?;
+        Ok(Self { log, index, parties: RwLock::new(parties), last_expired, noted: AtomicU64::new(0) })
     }
 
-    /// Applies changes that are durable in the log to the index, and empties their tables.
-    pub(crate) fn apply(&self, Overlay { base: below, tables }: &mut Overlay<I, F>) -> Result<(), Problem> {
+    /// Applies changes that are durable in the log, and were made at `from` in it and later, to the index, and empties
+    /// their tables.
+    pub(crate) fn apply(&self, Overlay { base: below, tables }: &mut Overlay<I, F>, from: u64) -> Result<(), Problem> {
         below.forget();
         self.put_all(&tables.offers, |value, (application, offer), stored| {
+            if only_expired(stored, from) {
+                return Ok(());
+            }
             self.put(value, Table::Offers, &offer_key(*application, *offer), &OfferValue::from(stored))
         })?;
+        self.put_expired(&tables.offers, from)?;
         self.put_due(&tables.offers)?;
         self.put_all(&tables.buyers, |value, (partner, id), stored| {
             self.put(value, Table::Buyers, &buyer_key(*partner, *id), &stored.description)
@@ -200,7 +208,12 @@ impl<I: Index, F: LogIo> Base<I, F> {
     }
 
     /// What a table holds at a key.
-    fn found<T>(&self, table: Table, key: &[u8], read: impl FnOnce(&I::Bytes) -> Result<T, CodecError>) -> Found<T> {
+    pub(super) fn found<T>(
+        &self,
+        table: Table,
+        key: &[u8],
+        read: impl FnOnce(&I::Bytes) -> Result<T, CodecError>,
+    ) -> Found<T> {
         let value = self.index.get(table, key).map_err(|error| failed(&error))?;
         value.map(|value| read(&value).map_err(|_| self.corrupt(table, key))).transpose()
     }
@@ -270,7 +283,7 @@ impl<I: Index, F: LogIo> Base<I, F> {
 }
 
 /// For values that are read when the index is opened: one that cannot be read makes the index unusable.
-fn whole<T>(read: Result<T, CodecError>) -> Result<T, Problem> {
+pub(super) fn whole<T>(read: Result<T, CodecError>) -> Result<T, Problem> {
     read.map_err(|_| Problem::index("a value cannot be read"))
 }
 
@@ -308,9 +321,9 @@ impl<I: Index, F: LogIo> View for Base<I, F> {
     }
 
     fn offer(&self, application: ApplicationId, offer: OfferId) -> Found<StoredOffer<Place>> {
-        self.found(Table::Offers, &offer_key(application, offer), |value| {
-            unsealed::<OfferValue>(value).and_then(StoredOffer::try_from)
-        })
+        let key = offer_key(application, offer);
+        let value = self.index.get(Table::Offers, &key).map_err(|error| failed(&error))?;
+        value.map(|value| self.stored_offer(&key, &value)).transpose()
     }
 
     fn buyer(&self, partner: PartnerId, id: BuyerId) -> Found<StoredBuyer<BuyerValue>> {

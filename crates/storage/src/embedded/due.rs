@@ -37,12 +37,13 @@ pub(crate) struct Due {
 }
 
 /// The span that a moment lies in.
-fn span_of(at: Timestamp) -> i64 {
+pub(super) fn span_of(at: Timestamp) -> i64 {
     at.timestamp_millis().div_euclid(SPAN)
 }
 
-/// The key of an entry of a span: in the order of time, then of where the terms of its first offer are in the log.
-fn key(span: i64, place: u64) -> [u8; 16] {
+/// A key of a span: in the order of time, then of a place in the log. That of an entry is where the terms of its first
+/// offer are.
+pub(super) fn key(span: i64, place: u64) -> [u8; 16] {
     (u128::from(span.cast_unsigned() ^ 1 << 63) << 64 | u128::from(place)).to_be_bytes()
 }
 
@@ -73,10 +74,15 @@ impl Due {
     }
 }
 
+/// When an offer is to expire.
+pub(super) fn expiry_of<T>(stored: &StoredOffer<T>) -> Option<Timestamp> {
+    let Standing { status, expiry_at, .. } = stored.standing;
+    expiry_at.filter(|_| status == Status::Offered)
+}
+
 /// In which span an offer is to expire.
 pub(super) fn expires_in<T>(stored: &StoredOffer<T>) -> Option<i64> {
-    let Standing { status, expiry_at, .. } = stored.standing;
-    expiry_at.filter(|_| status == Status::Offered).map(span_of)
+    expiry_of(stored).map(span_of)
 }
 
 impl<I: Index, F: LogIo> Base<I, F> {
@@ -151,9 +157,7 @@ impl EmbeddedStore {
         stamp: impl Fn() -> Stamp,
     ) -> Answer<Option<DueCursor>> {
         let (due, more) = self.look_up(|base| base.due(after, now, most))?;
-        let mut offers: Vec<_> = due.iter().flat_map(Due::ids).collect();
-        // Offers that are close in the index are expired together.
-        offers.sort_unstable();
+        let offers: Vec<_> = due.iter().flat_map(Due::ids).collect();
         for together in offers.chunks(ExpireOffers::TOGETHER) {
             self.run(ExpireOffers::at(now, together.iter().copied(), &stamp)).await?;
         }

@@ -3,7 +3,7 @@
 
 use super::EmbeddedStore;
 use super::index::sled::SledIndex;
-use super::index::{BuyerValue, Index, Items, OfferValue, Table, buyer_key, offer_key, pair, unsealed};
+use super::index::{BuyerValue, Index, Items, Table, buyer_key, offer_key, pair};
 use super::work::Work;
 use crate::codec;
 use crate::records::PartnerRecord;
@@ -17,7 +17,6 @@ use lendpay_domain::query::{
     Application, BuyerCursor, FindApplications, FindBuyers, FindOffers, FindPartners, OfferCursor, OffersOf, Scope,
 };
 use lendpay_domain::store::Answer;
-use lendpay_domain::view::StoredOffer;
 use lendpay_domain::webhook::{Endpoint, FindEndpoints};
 use lendpay_domain::{ApplicationId, BuyerId, EndpointId, KeyId, OfferId, PartnerId, StoreError};
 use serde::Deserialize;
@@ -123,8 +122,7 @@ impl EmbeddedStore {
     /// The offer of a record, if it is wanted.
     fn wanted(&self, query: &FindOffers, key: &[u8], value: &[u8], work: &mut Work) -> Answer<Option<Offer>> {
         let OfferCursor { application, offer: id } = offer_at(key)?;
-        let stored = unsealed::<OfferValue>(&value).and_then(StoredOffer::try_from);
-        let stored = self.read(|base| stored.map_err(|_| base.corrupt(Table::Offers, key)))?;
+        let stored = self.read(|base| base.stored_offer(key, &value))?;
         if !query.wants(&stored.standing) {
             return Ok(None);
         }

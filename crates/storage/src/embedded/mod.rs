@@ -12,6 +12,7 @@
 //! | `webhooks` | endpoints of webhooks |
 //! | `filters` | which events a block of the log can hold |
 //! | `due` | which offers expire when |
+//! | `expired` | which offers have expired |
 //! | `work` | what a page may cost |
 //! | `export`, `import` | all records, out and in |
 //! | `calls` | calls that changed nothing, in files beside the log |
@@ -26,6 +27,7 @@ mod base;
 mod calls;
 mod due;
 mod events;
+mod expired;
 mod export;
 mod filters;
 mod health;

@@ -193,8 +193,11 @@ fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: u64, to: u64) -> Res
     let (sender, frames) = mpsc::sync_channel(AHEAD);
     std::thread::scope(|scope| {
         let reader = scope.spawn(|| panics::caught(|| read_frames(base, from, to, sender)));
-        let (mut applied, mut waiting) = (0, 0);
+        let (mut applied, mut waiting, mut first) = (0, 0, from);
         for (at, changes) in frames {
+            if waiting == 0 {
+                first = at;
+            }
             for (change, place) in changes {
                 overlay
                     .apply(&change, |_| place, |buyer| BuyerValue::of(place, buyer))
@@ -206,12 +209,12 @@ fn replay<I: Index, F: LogIo>(base: &Arc<Base<I, F>>, from: u64, to: u64) -> Res
                 }
             }
             if waiting >= BATCH {
-                base.apply(&mut overlay)?;
+                base.apply(&mut overlay, first)?;
                 waiting = 0;
             }
         }
         reader.join().expect("its panics are caught")?;
-        base.apply(&mut overlay)
+        base.apply(&mut overlay, first)
     })
 }
 

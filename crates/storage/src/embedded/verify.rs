@@ -7,7 +7,7 @@
 use super::base::{Base, reached};
 use super::due::{Due, Ids, expires_in};
 use super::index::sled::{SledIndex, SledOpener};
-use super::index::{BuyerValue, Index as _, IndexOpener as _, OfferValue, Table, buyer_key, offer_key, unsealed};
+use super::index::{BuyerValue, Index, IndexOpener as _, OfferValue, Table, buyer_key, offer_key, unsealed};
 use super::log::disk::{
     Directory, Disk as _, INDEX, LOG, LockedFile, LogIo as _, create_private, or_absent, remove_all,
 };
@@ -25,6 +25,9 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+
+/// A value of the index.
+type Value = <SledIndex as Index>::Bytes;
 
 /// Where the index is copied to and another one is rebuilt.
 const SCRATCH: &str = "verify";
@@ -228,14 +231,26 @@ impl<R: FnMut(Finding)> Check<R> {
                 // Which frames are noted depends on when the store was opened.
                 Table::Frames => self.frames(&base)?,
                 Table::Due => self.due(&base, &rebuilt.index)?,
-                table => self.compare(table, &base.index, &rebuilt.index)?,
+                // Whether an expiry is noted there or in the offer's value depends on what was written together.
+                Table::Expired => self.expired(&base)?,
+                Table::Offers => self.compare(table, &base.index, &rebuilt.index, |key, value, wanted| {
+                    let (found, wanted) = (base.stored_offer(key, value), rebuilt.stored_offer(key, wanted));
+                    found.is_ok_and(|found| wanted.is_ok_and(|wanted| found == wanted))
+                })?,
+                table => self.compare(table, &base.index, &rebuilt.index, |_, value, wanted| value == wanted)?,
             }
         }
         Ok(())
     }
 
-    /// Compares a table with the same table of the index that was rebuilt.
-    fn compare(&mut self, table: Table, index: &SledIndex, rebuilt: &SledIndex) -> Result<(), Problem> {
+    /// Compares a table with the same table of the index that was rebuilt. `same` compares two values of a key.
+    fn compare(
+        &mut self,
+        table: Table,
+        index: &SledIndex,
+        rebuilt: &SledIndex,
+        same: impl Fn(&[u8], &Value, &Value) -> bool,
+    ) -> Result<(), Problem> {
         for item in rebuilt.all(table) {
             let (key, _) = item?;
             if index.get(table, &key)?.is_none() {
@@ -246,7 +261,7 @@ impl<R: FnMut(Finding)> Check<R> {
             let (key, value) = item?;
             let problem = match rebuilt.get(table, &key)? {
                 None => Some("is not in the log"),
-                Some(wanted) => (value != wanted).then_some("is not what the log says"),
+                Some(wanted) => (!same(&key, &value, &wanted)).then_some("is not what the log says"),
             };
             self.checked(table, &key, problem);
         }
@@ -272,8 +287,7 @@ impl<R: FnMut(Finding)> Check<R> {
     /// the log does not hold. An entry stays when an offer gets another status or expiry, until it is due.
     fn due(&mut self, base: &Base<SledIndex, LockedFile>, rebuilt: &SledIndex) -> Result<(), Problem> {
         let stored = |(application, offer): &Ids| {
-            let found = base.offer(ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer));
-            found.ok().flatten()
+            base.offer(ApplicationId::from_bytes(*application), OfferId::from_bytes(*offer))
         };
         let (mut span, mut named) = (None, HashSet::new());
         for item in rebuilt.all(Table::Due) {
@@ -281,7 +295,8 @@ impl<R: FnMut(Finding)> Check<R> {
             if span != Some(entry.span()) {
                 (span, named) = (Some(entry.span()), base.named(entry.span())?);
             }
-            let expires = |ids: &Ids| stored(ids).is_some_and(|offer| expires_in(&offer) == span);
+            let expires =
+                |ids: &Ids| stored(ids).is_ok_and(|found| found.is_some_and(|offer| expires_in(&offer) == span));
             if entry.offers.iter().any(|ids| !named.contains(ids) && expires(ids)) {
                 self.entry(Table::Due, &entry.key, "is missing, or does not name all that it should");
             }
@@ -290,9 +305,19 @@ impl<R: FnMut(Finding)> Check<R> {
             let item = item?;
             let problem = match Due::read(&item) {
                 Err(_) => Some("is not what the log says"),
-                Ok(entry) => (!entry.offers.iter().all(|ids| stored(ids).is_some())).then_some("is not in the log"),
+                Ok(entry) => entry.offers.iter().any(|ids| stored(ids) == Ok(None)).then_some("is not in the log"),
             };
             self.checked(Table::Due, &item.0, problem);
+        }
+        Ok(())
+    }
+
+    /// Checks that expiries can be read. What they say is compared with the offers.
+    fn expired(&mut self, base: &Base<SledIndex, LockedFile>) -> Result<(), Problem> {
+        for item in base.index.all(Table::Expired) {
+            let (key, value) = item?;
+            let places: Result<Vec<u16>, _> = unsealed(&value);
+            self.checked(Table::Expired, &key, places.is_err().then_some("is not what the log says"));
         }
         Ok(())
     }

@@ -40,13 +40,15 @@ pub(crate) enum Table {
     Filters,
     /// Span of time and place (both big-endian) → sealed ids of offers that expire then: see [`super::due`].
     Due,
+    /// Span of time and block of the log (both big-endian) → sealed places of terms: see [`super::expired`].
+    Expired,
     /// `reached` → how far the index has come: see [`super::base`].
     Notes,
 }
 
 impl Table {
     /// Every table, in the order of the variants, with its name.
-    pub(crate) const ALL: [(Self, &str); 12] = [
+    pub(crate) const ALL: [(Self, &str); 13] = [
         (Self::Offers, "offers"),
         (Self::Buyers, "buyers"),
         (Self::Partners, "partners"),
@@ -58,6 +60,7 @@ impl Table {
         (Self::Frames, "frames"),
         (Self::Filters, "filters"),
         (Self::Due, "due"),
+        (Self::Expired, "expired"),
         (Self::Notes, "notes"),
     ];
 

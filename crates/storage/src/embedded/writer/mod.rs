@@ -97,8 +97,9 @@ impl<I: Index, F: LogIo> Writer<I, F> {
     /// Applies the group to the index, and lets everybody read it. Returns its events by type. The group is durable, or
     /// is part of an import that has not ended; the index does not claim to have come so far then.
     pub(crate) fn publish(&mut self) -> Result<EventCounts, Problem> {
-        self.base.note_frame(self.group.first(), self.position().end)?;
-        self.base.apply(&mut self.view)?;
+        let from = self.position().end;
+        self.base.note_frame(self.group.first(), from)?;
+        self.base.apply(&mut self.view, from)?;
         let last_frame = self.group.frame();
         let events = self.group.clear();
         if self.group.kind() != Kind::Import {
