@@ -21,7 +21,7 @@ const PAUSE: Duration = Duration::from_secs(1);
 const MOST: usize = 8_192;
 
 /// How many times as long as that took is rested, while more offers are due, so that requests go on meanwhile.
-const REST: u32 = 8;
+const REST: u32 = 6;
 
 /// Records expiries until it is dropped.
 pub async fn keep<S: Store>(store: Arc<S>, clock: Arc<dyn Clock>) -> Infallible {
