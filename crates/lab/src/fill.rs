@@ -26,6 +26,8 @@ const PART: usize = 40_000 * OFFERS;
 /// An application and one of its offers.
 #[derive(Clone, Debug)]
 pub struct Pair {
+    /// The number of the partner that owns them, from 0 on.
+    pub partner: usize,
     /// The application's id.
     pub application: String,
     /// The offer's id.
@@ -49,14 +51,20 @@ impl Pair {
     }
 }
 
-/// As many offers, with ids that lie all over the key space.
+/// As many offers of one partner, with ids that lie all over the key space.
 pub fn offers(count: usize) -> Vec<Pair> {
+    offers_of(1, count)
+}
+
+/// The same for so many partners, who own the applications in turn.
+pub fn offers_of(partners: usize, count: usize) -> Vec<Pair> {
     let id = |kind: u128, n: usize| {
         // Multiplication by an odd number visits every value once, in no order that a tree would like.
         let bits = ((kind << 64) | (n as u128 + 1)).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835);
         uuid::Builder::from_random_bytes(bits.to_be_bytes()).into_uuid().to_string()
     };
-    (0..count).map(|n| Pair { application: id(1, n / OFFERS), offer: id(2, n) }).collect()
+    let pair = |n| Pair { partner: n / OFFERS % partners, application: id(1, n / OFFERS), offer: id(2, n) };
+    (0..count).map(pair).collect()
 }
 
 /// A partner's key.
@@ -84,9 +92,18 @@ pub fn partner(server: &Server, id: &str) -> anyhow::Result<Key> {
     Key::create(&mut operator, id)
 }
 
-/// What the operator says of an application.
+/// The id of a partner by its number. The first is `PARTNER`.
+pub fn partner_id(number: usize) -> String {
+    format!("00000000-0000-4000-8000-{:012}", number + 1)
+}
+
+/// What the operator says of an application of the first partner.
 pub fn application() -> String {
-    format!(r#"{{"partnerId":"{PARTNER}"}}"#)
+    application_of(PARTNER)
+}
+
+fn application_of(partner: &str) -> String {
+    format!(r#"{{"partnerId":"{partner}"}}"#)
 }
 
 /// The terms of an offer, with an amount that can be told apart.
@@ -113,16 +130,22 @@ pub fn create(connection: &mut Connection, key: &str, idempotency: &str) -> anyh
 
 /// Puts the partner and all offers into the service; returns the partner's key.
 pub fn fill(lab: &Lab, server: &Server, offers: &[Pair]) -> anyhow::Result<String> {
-    let key = partner(server, PARTNER)?;
+    fill_for(1, lab, server, offers)?.pop().context("a key")
+}
+
+/// Puts so many partners and all offers into the service; returns a key of each partner.
+pub fn fill_for(partners: usize, lab: &Lab, server: &Server, offers: &[Pair]) -> anyhow::Result<Vec<String>> {
+    let keys = (0..partners).map(|number| Ok(partner(server, &partner_id(number))?.text));
+    let keys = keys.collect::<anyhow::Result<_>>()?;
     for (n, part) in offers.chunks(PART).enumerate() {
         let mut lines = String::new();
         for pair in part.iter().step_by(OFFERS) {
-            writeln!(lines, "PUT {} {}", pair.application_path(), application())?;
+            writeln!(lines, "PUT {} {}", pair.application_path(), application_of(&partner_id(pair.partner)))?;
         }
         put(lab, server, lines)?;
         overwrite(lab, server, part, n * PART)?;
     }
-    Ok(key.text)
+    Ok(keys)
 }
 
 /// Puts terms for all offers, with amounts that begin at a number.
@@ -162,6 +185,13 @@ mod tests {
         let offers = offers(10_000);
         assert_eq!(offers.iter().map(|pair| &pair.offer).collect::<HashSet<_>>().len(), 10_000);
         assert_eq!(offers.iter().map(|pair| &pair.application).collect::<HashSet<_>>().len(), 10_000 / OFFERS);
+    }
+
+    #[test]
+    fn applications_belong_to_partners_in_turn() {
+        assert_eq!(partner_id(0), PARTNER);
+        let partners: Vec<_> = offers_of(3, 4 * OFFERS).iter().map(|pair| pair.partner).collect();
+        assert_eq!(partners, [[0; OFFERS], [1; OFFERS], [2; OFFERS], [0; OFFERS]].concat());
     }
 
     #[test]

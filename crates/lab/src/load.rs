@@ -62,7 +62,7 @@ impl Cell {
     }
 }
 
-/// Measures a cell.
+/// Measures a cell with the key of the only partner.
 pub fn drive(
     lab: &Lab,
     server: &Server,
@@ -72,13 +72,30 @@ pub fn drive(
     offers: &[Pair],
     seconds: u32,
 ) -> anyhow::Result<Cell> {
+    drive_for(&[key.to_owned()], lab, server, job, connections, offers, seconds)
+}
+
+/// Measures a cell with a key of each partner, by their numbers.
+pub fn drive_for(
+    keys: &[String],
+    lab: &Lab,
+    server: &Server,
+    job: Job,
+    connections: usize,
+    offers: &[Pair],
+    seconds: u32,
+) -> anyhow::Result<Cell> {
     let mut lines = String::new();
     match job {
-        Job::Accept => offers.iter().try_for_each(|pair| writeln!(lines, "POST {} {{}}", pair.accept_path()))?,
-        Job::Create => (0..5_000).try_for_each(|n| writeln!(lines, "POST {BUYERS} {}", buyer(n)))?,
+        Job::Accept => offers
+            .iter()
+            .try_for_each(|pair| writeln!(lines, "[{}] POST {} {{}}", keys[pair.partner], pair.accept_path()))?,
+        Job::Create => (0..5_000)
+            .zip(keys.iter().cycle())
+            .try_for_each(|(n, key)| writeln!(lines, "[{key}] POST {BUYERS} {}", buyer(n)))?,
     }
     let before = server.cpu()?;
-    let cell = wrk(lab, server.partner, ("X-Service-ApiKey", key), connections, seconds, &lines, job == Job::Create)?;
+    let cell = wrk(lab, server.partner, (KEY_HEADER, ""), connections, seconds, &lines, job == Job::Create)?;
     ensure!(cell.requests > 0.0, "no request was answered");
     let cpu_us = (server.cpu()? - before) / cell.requests * 1e6;
     Ok(Cell { cpu_us, peak_mib: server.peak_memory()?, ..cell })
@@ -93,7 +110,10 @@ pub fn buyer(n: u32) -> String {
     )
 }
 
-/// Sends the requests of some lines, one `METHOD path body` each, either once or from the beginning again. Runs wrk:
+/// The header with a partner's key.
+const KEY_HEADER: &str = "X-Service-ApiKey";
+
+/// Sends the requests of some lines, one `METHOD path body` each, after a key in brackets if it has its own, either once or from the beginning again. Runs wrk:
 /// one thread, which is enough for two cores, keep-alive connections, a closed loop.
 pub fn wrk(
     lab: &Lab,

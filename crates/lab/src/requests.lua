@@ -1,5 +1,6 @@
--- For wrk: sends the requests of the file in REQUESTS, one "METHOD path body" a line, in turn. With AGAIN=1 it begins again
--- at the end; without, it stops there, and the time that counts ends there too. Prints one line of JSON.
+-- For wrk: sends the requests of the file in REQUESTS, one "METHOD path body" a line, in turn. The key is in KEY, or before
+-- the method: "[key] METHOD path body". With AGAIN=1 it begins again at the end; without, it stops there, and the time that
+-- counts ends there too. Prints one line of JSON.
 local ffi = require("ffi")
 ffi.cdef [[
   typedef struct { long s; long ns; } moment;
@@ -19,9 +20,10 @@ begun, ended = 0, 0
 function setup(thread) last = thread end
 
 function init()
-  local headers = { ["Content-Type"] = "application/json", [os.getenv("KEY_HEADER")] = os.getenv("KEY") }
   for line in io.lines(os.getenv("REQUESTS")) do
-    local method, path, body = line:match("^(%S+) (%S+) (.*)$")
+    local key, rest = line:match("^%[(%S+)%] (.*)$")
+    local method, path, body = (rest or line):match("^(%S+) (%S+) (.*)$")
+    local headers = { ["Content-Type"] = "application/json", [os.getenv("KEY_HEADER")] = key or os.getenv("KEY") }
     requests[#requests + 1] = wrk.format(method, path, headers, body)
   end
 end

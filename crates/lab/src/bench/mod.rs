@@ -34,18 +34,34 @@ pub struct Arguments {
     /// How long each cell is driven, in seconds.
     #[arg(long, default_value_t = 3)]
     seconds: u32,
-    /// The numbers of connections.
-    #[arg(long, value_delimiter = ',', default_values_t = [1, 16, 64, 256])]
+    /// The numbers of connections; if absent 1, 16, 64 and 256, on PostgreSQL 64.
+    #[arg(long, value_delimiter = ',')]
     connections: Vec<usize>,
+    /// Of how many partners the offers and buyers are.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    partners: u16,
     /// Instead, measures what the rate limit, the log and traces cost, by running with and without each.
     #[arg(long)]
     watching: bool,
-    /// On which store. On PostgreSQL, of which one is started, the yardstick is the bare statements, at 64 connections.
+    /// On which store. On PostgreSQL, of which one is started, the yardstick is the bare statements.
     #[arg(long, value_enum, default_value_t = Kind::Sled)]
     store: Kind,
+    /// Each commit on PostgreSQL waits for a standby, which runs on the same machine.
+    #[arg(long)]
+    standby: bool,
     /// Another build of lendpay, which is measured in turn with this one, such as the state before a change.
     #[arg(long, value_name = "PROGRAM")]
     beside: Option<PathBuf>,
+}
+
+impl Arguments {
+    fn connections(&self) -> &[usize] {
+        match self.store {
+            _ if !self.connections.is_empty() => &self.connections,
+            Kind::Sled => &[1, 16, 64, 256],
+            Kind::Postgres => &[64],
+        }
+    }
 }
 
 /// The yardsticks, and their names as arguments.
@@ -72,9 +88,10 @@ pub fn run(arguments: &Arguments) -> anyhow::Result<()> {
 }
 
 fn measure(lab: &Lab, arguments: &Arguments) -> anyhow::Result<Results> {
-    let offers = fill::offers(arguments.offers);
+    let partners = usize::from(arguments.partners);
+    let offers = fill::offers_of(partners, arguments.offers);
     // A slice of offers for each number of connections: more for more connections, which use them up faster.
-    let weights: Vec<_> = arguments.connections.iter().map(|&n| (n as f64).sqrt() + 4.0).collect();
+    let weights: Vec<_> = arguments.connections().iter().map(|&n| (n as f64).sqrt() + 4.0).collect();
     let other = arguments.beside.as_deref().map(|program| (BESIDE, lab.with(program)));
     let builds: Vec<_> = other.into_iter().chain([(LENDPAY, lab.clone())]).collect();
     let names = LIMITS.iter().map(|limit| limit.0).chain(builds.iter().map(|build| build.0)).collect::<Vec<_>>();
@@ -84,18 +101,18 @@ fn measure(lab: &Lab, arguments: &Arguments) -> anyhow::Result<Results> {
         println!("\nround {round} of {}", arguments.rounds);
         let mut servers = Vec::new();
         for (_, limit) in LIMITS {
-            servers.push((start_limit(lab, limit)?, String::new()));
+            servers.push((start_limit(lab, limit)?, vec![String::new(); partners]));
         }
         for (name, lab) in &builds {
             let server = lab.serve(&lab.store(name), &[])?;
-            let key = fill::fill(lab, &server, &offers)?;
-            servers.push((server, key));
+            let keys = fill::fill_for(partners, lab, &server, &offers)?;
+            servers.push((server, keys));
         }
         // All of them are driven in turn in each cell: a machine whose speed changes changes it for all.
-        for (&connections, slice) in arguments.connections.iter().zip(slices(&offers, &weights)) {
+        for (&connections, slice) in arguments.connections().iter().zip(slices(&offers, &weights)) {
             for job in Job::ALL {
-                for (place, (server, key)) in servers.iter().enumerate() {
-                    let cell = load::drive(lab, server, key, job, connections, slice, arguments.seconds)?;
+                for (place, (server, keys)) in servers.iter().enumerate() {
+                    let cell = load::drive_for(keys, lab, server, job, connections, slice, arguments.seconds)?;
                     results.add(place, job, connections, cell);
                 }
             }

@@ -29,7 +29,7 @@ pub fn pages(server: &Server, pair: &Pair, sequence: usize) -> anyhow::Result<()
     ensure!(session.status == 303, "signing in was answered with {}", session.status);
     let session = session.cookie.context("no session")?;
 
-    let Pair { application, offer } = pair;
+    let Pair { application, offer, .. } = pair;
     let mut slowest = 0.0_f64;
     for (name, path) in [
         ("search", String::new()),

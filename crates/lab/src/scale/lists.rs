@@ -104,7 +104,7 @@ impl Cursors {
 /// partner with few.
 fn lists(of_many: &Pair, of_few: &Pair) -> Vec<(&'static str, String, Cursors)> {
     use Cursors::{Ids, Pairs, Sequences};
-    let Pair { application, offer } = of_many;
+    let Pair { application, offer, .. } = of_many;
     let operation = listed::operation(SMALL);
     vec![
         ("partners by name", "/operator/partners?name=lab".to_owned(), Ids),

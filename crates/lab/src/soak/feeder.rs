@@ -18,7 +18,7 @@ pub fn feed(shared: &Shared) -> anyhow::Result<()> {
             continue;
         }
         let id = || uuid::Uuid::from_u128(rand::random()).to_string();
-        let pair = Pair { application: id(), offer: id() };
+        let pair = Pair { partner: 0, application: id(), offer: id() };
         operator.call("PUT", &pair.application_path(), &fill::application(), &[201])?;
         operator.call("PUT", &pair.operator_path(), &fill::terms(made), &[201])?;
         if made % 10 == 0 {
