@@ -95,7 +95,7 @@ pub fn drive_for(
             .try_for_each(|(n, key)| writeln!(lines, "[{key}] POST {BUYERS} {}", buyer(n)))?,
     }
     let before = server.cpu()?;
-    let cell = wrk(lab, server.partner, (KEY_HEADER, ""), connections, seconds, &lines, job == Job::Create)?;
+    let cell = wrk(lab, server.partner, ("X-Service-ApiKey", ""), connections, seconds, &lines, job == Job::Create)?;
     ensure!(cell.requests > 0.0, "no request was answered");
     let cpu_us = (server.cpu()? - before) / cell.requests * 1e6;
     Ok(Cell { cpu_us, peak_mib: server.peak_memory()?, ..cell })
@@ -110,11 +110,9 @@ pub fn buyer(n: u32) -> String {
     )
 }
 
-/// The header with a partner's key.
-const KEY_HEADER: &str = "X-Service-ApiKey";
-
-/// Sends the requests of some lines, one `METHOD path body` each, after a key in brackets if it has its own, either once or from the beginning again. Runs wrk:
-/// one thread, which is enough for two cores, keep-alive connections, a closed loop.
+/// Sends the requests of some lines, one `METHOD path body` each, either once or from the beginning again. A line that
+/// has a key of its own begins with it: `[key] `. Runs wrk: one thread, which is enough for two cores, keep-alive
+/// connections, a closed loop.
 pub fn wrk(
     lab: &Lab,
     address: SocketAddr,

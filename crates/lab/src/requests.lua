@@ -1,6 +1,6 @@
--- For wrk: sends the requests of the file in REQUESTS, one "METHOD path body" a line, in turn. The key is in KEY, or before
--- the method: "[key] METHOD path body". With AGAIN=1 it begins again at the end; without, it stops there, and the time that
--- counts ends there too. Prints one line of JSON.
+-- For wrk: sends the requests of the file in REQUESTS, one "METHOD path body" a line, in turn. The key is in KEY, or
+-- before the method: "[key] METHOD path body". With AGAIN=1 it begins again at the end; without, it stops there, and the
+-- time that counts ends there too. Prints one line of JSON.
 local ffi = require("ffi")
 ffi.cdef [[
   typedef struct { long s; long ns; } moment;

@@ -66,12 +66,8 @@ pub fn measure(lab: &Lab, arguments: &Arguments) -> anyhow::Result<Results> {
                 results.add(0, job, connections, runtime.block_on(bare)?);
                 results.add(yardsticks, job, connections, filled.drive(&labs[0], job, connections, slices[1])?);
                 let second = serve(&labs[1], &filled.url)?;
-                results.add(
-                    yardsticks + 1,
-                    job,
-                    connections,
-                    filled.together(&labs, &second, job, connections, slices[2])?,
-                );
+                let cell = filled.together(&labs, &second, job, connections, slices[2])?;
+                results.add(yardsticks + 1, job, connections, cell);
             }
         }
         filled.server.stop()?;
@@ -116,6 +112,7 @@ impl<'a> Filled<'a> {
         Ok(self.cluster.sql(self.url.rsplit('/').next().context("a name")?, sql))
     }
 
+    /// Drives this process, and tells what that has written.
     fn drive(&self, lab: &Lab, job: Job, connections: usize, offers: &[Pair]) -> anyhow::Result<Cell> {
         let written = || Ok::<f64, anyhow::Error>(self.sql("SELECT pg_current_wal_lsn() - '0/0'")?.parse()?);
         let before = written()?;

@@ -46,7 +46,7 @@ pub fn run(lab: &Lab, stores: &Stores, arguments: &Arguments) -> anyhow::Result<
     let mut endpoints = Vec::new();
     let mut keys = Vec::new();
     for n in 0..arguments.endpoints {
-        let partner = (n % 2 == 0).then(|| format!("00000000-0000-4000-8000-{n:012}"));
+        let partner = (n % 2 == 0).then(|| fill::partner_id(n));
         if let Some(partner) = &partner {
             keys.push((partner.clone(), fill::partner(&server, partner)?.text));
         }

@@ -28,7 +28,7 @@ pub fn run(lab: &Lab, stores: &Stores, seconds: u32) -> anyhow::Result<Vec<Strin
     let mut server = Place::new(lab, stores, &receiver)?.serve()?;
     let mut keys = Vec::new();
     for n in 0..PARTNERS {
-        let partner = format!("00000000-0000-4000-8000-{n:012}");
+        let partner = fill::partner_id(n);
         keys.push(fill::partner(&server, &partner)?.text);
         let (at, behaviour) = match n {
             0 => (&receiver, Behaviour::Hangs),
