@@ -21,7 +21,7 @@ function setup(thread) last = thread end
 
 function init()
   for line in io.lines(os.getenv("REQUESTS")) do
-    local key, rest = line:match("^%[(%S+)%] (.*)$")
+    local key, rest = line:match("^%[(%S*)%] (.*)$")
     local method, path, body = (rest or line):match("^(%S+) (%S+) (.*)$")
     local headers = { ["Content-Type"] = "application/json", [os.getenv("KEY_HEADER")] = key or os.getenv("KEY") }
     requests[#requests + 1] = wrk.format(method, path, headers, body)
